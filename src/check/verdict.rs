@@ -345,7 +345,7 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
         }
     }
     let level = if only_likely { " --level likely" } else { "" };
-    let backup = if totals.lacks_most(totals.lost_for_certain()) {
+    let backup = if totals.lacks_most(totals.lost) {
         " Most blocks are lost: leave the save where it is, and look for a backup for `--from-backup`."
     } else {
         ""

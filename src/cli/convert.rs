@@ -319,7 +319,12 @@ fn listed_lines(
 ) -> (impl Iterator<Item = String>, Option<String>) {
     let part = if kind == Kind::Palette { "region" } else { "block" };
     let line = move |listed: &Listed| {
-        format!("{of}{part} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why)
+        format!(
+            "{of}{part} {} of LOD {} {what}: {}",
+            triple(listed.block),
+            listed.lod,
+            voxscope::damage::with_titles(&listed.why)
+        )
     };
     let first = report.listed.iter().filter(move |listed| listed.kind == kind).take(MOST);
     let more = report.count(kind).saturating_sub(MOST as u64);

@@ -238,11 +238,11 @@ impl<W: Write> Table<W> {
 
     fn finish(mut self) -> std::io::Result<()> {
         let gap = if self.rows > 0 { "\n" } else { "" };
-        writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
-        if self.are_places_open && self.rows > 0 {
-            let hint = "whether blocks are in their places was not looked at: --level semantic does";
-            writeln!(self.out, "{DIM}{hint}{DIM:#}")?;
-        }
+        let hint = match self.are_places_open && self.rows > 0 {
+            true => "whether blocks are in their places was not looked at: --level semantic does · ",
+            false => "",
+        };
+        writeln!(self.out, "{gap}{DIM}{hint}{}{DIM:#}", count(self.rows, "block"))?;
         self.out.flush()
     }
 }

@@ -76,6 +76,14 @@ impl serde::Serialize for Code {
     }
 }
 
+/// Why a block cannot be read, for people: names of codes, separated by spaces, each with its title in brackets. Other words stay.
+#[must_use]
+pub fn with_titles(why: &str) -> String {
+    let titled = |name: &str| Some(format!("{name} ({})", Code::from_name(name)?.title()));
+    let all: Option<Vec<String>> = why.split(' ').map(titled).collect();
+    all.map_or_else(|| why.to_owned(), |all| all.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +109,13 @@ mod tests {
             assert!(explanation.ends_with('.') && explanation.len() > 60, "{code}: the explanation has sentences");
             assert!(!code.title().ends_with('.'), "{code}: the title is no sentence");
         }
+    }
+
+    #[test]
+    fn codes_have_their_titles_for_people() {
+        let [one, other] = [Code::BlockEpilogue, Code::BlockPrefix].map(|code| format!("{code} ({})", code.title()));
+        assert_eq!(with_titles("block-epilogue block-prefix"), format!("{one}, {other}"));
+        assert_eq!(with_titles("it cannot be read"), "it cannot be read");
     }
 
     #[test]

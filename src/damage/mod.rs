@@ -15,6 +15,7 @@ mod text;
 use std::fmt;
 
 use crate::bytes::{Short, Span};
+pub use code::with_titles;
 pub use codes::Code;
 pub use decoded::Decoded;
 pub use set::CodeSet;

@@ -230,6 +230,12 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
 fn shorten_command(app: &App, line: &mut String) {
     let words = [" puts ", " salvages ", " keeps ", " mends ", " changes "];
     let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
+    // What a repair without likely blocks loses is there as well.
+    if let Some((before, after)) = line.split_once(" lost then, and ")
+        && let Some((_, after)) = after.split_once(" without it")
+    {
+        *line = format!("{before} lost then{after}");
+    }
     // The Repair pane shows what goes to `lost+found`.
     if let Some((before, after)) = line.split_once("lost+found")
         && let Some((rest, _)) = before.rsplit_once("; ")

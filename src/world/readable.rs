@@ -8,14 +8,8 @@ const MOST: u64 = 1 << 24;
 /// Why a block of a save with blocks of `side` voxels cannot be used, in words; `None` if it can.
 pub(crate) fn unreadable(view: &View<'_>, side: Option<u16>) -> Option<String> {
     let Some(block) = view.block.as_ref().filter(|_| view.is_readable()) else {
-        let mut codes: Vec<String> = Vec::new();
-        for damage in view.damage {
-            let words = format!("{} ({})", damage.code, damage.code.title());
-            if !codes.contains(&words) {
-                codes.push(words);
-            }
-        }
-        return Some(if codes.is_empty() { "it cannot be read".to_owned() } else { codes.join(", ") });
+        let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
+        return Some(if codes.is_empty() { "it cannot be read".to_owned() } else { codes.join(" ") });
     };
     let odd = match side {
         Some(side) => block.size != [side; 3],

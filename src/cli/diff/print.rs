@@ -88,7 +88,9 @@ impl<W: Write> Printer<'_, W> {
             What::Added => ("added", String::new(), String::new()),
             What::Removed => ("removed", String::new(), String::new()),
             What::Moved { to } => ("moved", String::new(), format!("to {}", triple(*to))),
-            What::Unreadable { side, why } => ("unreadable", String::new(), format!("in {}: {why}", side.name())),
+            What::Unreadable { side, why } => {
+                ("unreadable", String::new(), format!("in {}: {}", side.name(), voxscope::damage::with_titles(why)))
+            }
             What::Changed(block) => {
                 let place = block.bounds.map(|[low, high]| {
                     format!("{}..{} ", triple(self.voxel(change, low)), triple(self.voxel(change, high)))

@@ -570,7 +570,7 @@ fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done
 /// Names the first of all damaged parts, each with the reason.
 fn tell_damaged_parts(of: &str, first: &[(String, String)], all: u64, where_all_are: &str, done: &str) {
     for (part, why) in first {
-        complain(&format_args!("{of}{part} is not {done} completely: {why}"));
+        complain(&format_args!("{of}{part} is not {done} completely: {}", voxscope::damage::with_titles(why)));
     }
     let more = all.saturating_sub(first.len() as u64);
     if more > 0 {

@@ -113,7 +113,7 @@ pub(super) fn says(difference: &Difference, change: &Changed) -> String {
             format!("moved to {to}")
         }
         Fate::Unreadable => match difference.why(change) {
-            Some((of, why)) => format!("unreadable in {}: {why}", side(of)),
+            Some((of, why)) => format!("unreadable in {}: {}", side(of), crate::damage::with_titles(why)),
             None => "unreadable".into(),
         },
         Fate::Changed => {

@@ -245,7 +245,8 @@ const LEVEL: u16 = 17;
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
     let planned = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
-    let totals = planned.map(|planned| planned.totals).filter(|totals| totals.source > 0);
+    let changed = planned.filter(|planned| !planned.plan.changes_nothing());
+    let totals = changed.map(|planned| planned.totals).filter(|totals| totals.source > 0);
     // What is missing at this level alone.
     let likely = app.findings.verdict.totals.filter(|_| !app.panes.repair.likely).map_or(0, |totals| totals.likely);
     let blocks = totals.map_or_else(|| preview.summary.clone(), |totals| short_totals(&totals, likely));
