@@ -341,7 +341,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     };
     out.push(("state", state.0, state.1));
     if let Some(worst) = worst.filter(|worst| Some(*worst) != mark) {
-        out.push(("column", format!("{} another block: {}", worst.letter(), worst.words()), Role::Warning));
+        out.push(("column", format!("{} {}", worst.letter(), worst.words()), Role::Warning));
     }
     Some((format!("({x}, {y}, {z})"), out))
 }
