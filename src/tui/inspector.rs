@@ -185,7 +185,7 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
             ));
             let stale = opened.sectors.count(|owner| owner == Owner::Stale);
             if stale > 0 {
-                out.push(("stale", count(u64::from(stale), "sector"), Role::Text));
+                out.push(("stale", count(stale, "sector"), Role::Text));
             }
             if region.is_negative() {
                 out.push(("slots", format!("{slots:?} formula").to_lowercase(), Role::Text));

@@ -101,6 +101,9 @@ pub struct Settings {
     pub against: Option<CompareWith>,
 }
 
+/// What the areas of the screen follow from: its size, the focus, the pane, and the rows of the verdict.
+type AreasBy = (Size, Focus, Pane, u16);
+
 /// The part of the screen that has the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Focus {
@@ -142,7 +145,7 @@ pub struct App {
     /// How often the save was read; what was read before belongs to the past.
     pub generation: u64,
     /// The last areas of the screen, with what they follow from: every key asks for them, and solving the constraints takes long.
-    areas: Cell<Option<((Size, Focus, Pane, u16), ScreenAreas)>>,
+    areas: Cell<Option<(AreasBy, ScreenAreas)>>,
     /// The selection that all panes share.
     pub selection: Selection,
     /// The part of the screen that has the keys.

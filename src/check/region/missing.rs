@@ -154,7 +154,7 @@ impl Tables {
     fn ends_at(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3]) -> bool {
         let beside = |at: [i32; 3], side: usize| {
             let mut other = at;
-            other[side / 2] = other[side / 2].checked_add(if side % 2 == 0 { -1 } else { 1 })?;
+            other[side / 2] = other[side / 2].checked_add([-1, 1][side % 2])?;
             Some(other)
         };
         // The side of the other region that is towards this one.
