@@ -86,7 +86,7 @@ const COLUMNS: [(&str, usize, Align); 12] = [
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
     let save = arguments.options.open_as_placed(&arguments.path)?;
-    // Without regions, no place is compared.
+    // Places are compared in regions only.
     let are_places_open = arguments.level == Level::Decode && save.regions().next().is_some();
     let mut printer = Printer::new(stdout(), arguments.format, are_places_open)?;
     let mut exit = complain_of_unread(&save);
@@ -239,7 +239,7 @@ impl<W: Write> Table<W> {
     fn finish(mut self) -> std::io::Result<()> {
         let gap = if self.rows > 0 { "\n" } else { "" };
         let hint = match self.are_places_open && self.rows > 0 {
-            true => "whether blocks are in their places was not looked at: --level semantic does · ",
+            true => "places are not checked; --level semantic checks them · ",
             false => "",
         };
         writeln!(self.out, "{gap}{DIM}{hint}{}{DIM:#}", count(self.rows, "block"))?;
