@@ -190,7 +190,7 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
     let blocks = match totals.source {
         0 if !totals.has_maps && totals.misnamed > 0 && totals.misnamed == totals.set_aside => {
             let blocks = count(totals.misnamed, "block");
-            let are = if totals.misnamed == 1 { "is" } else { "are" };
+            let are = are(totals.misnamed);
             return format!(
                 "{blocks} of files with other names {are} whole: nothing is lost. Rename the files to those of their regions."
             );
@@ -235,7 +235,7 @@ fn unknown_loss(totals: &Totals) -> String {
         text.push_str(&format!("; how many blocks {} held is not known", count(totals.files_lost, "lost file")));
     }
     if totals.layers_lost > 0 {
-        let are = if totals.layers_lost == 1 { "is" } else { "are" };
+        let are = are(totals.layers_lost);
         text.push_str(&format!("; {} {are} lost", count(totals.layers_lost, "layer")));
     }
     if totals.depths_lost > 0 {
@@ -267,7 +267,7 @@ fn set_aside(totals: &Totals) -> String {
             count(n, "whole block"),
             if n == 1 { "goes" } else { "go" },
             if n == 1 { "it" } else { "they" },
-            if n == 1 { "is" } else { "are" },
+            are(n),
             if n == 1 { "it" } else { "them" },
         ),
         1 => {
@@ -283,14 +283,15 @@ fn set_aside(totals: &Totals) -> String {
 fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     let written = totals.source - totals.lost.min(totals.source);
     if written == 0 && !totals.has_maps {
-        let are = if totals.lost == 1 { "is" } else { "are" };
+        let are = are(totals.lost);
         let (lost, aside) = (grouped(totals.lost), set_aside(totals));
         return format!(
             "There is no block left that a repair could write: {lost} {are} lost{aside}. Look for a backup of the save."
         );
     }
     let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
-    let only_likely = totals.likely + totals.salvaged_likely > 0 && totals.put_right + in_part == 0;
+    let has_likely = totals.likely + totals.salvaged_likely > 0;
+    let only_likely = has_likely && totals.put_right + in_part == 0;
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {
@@ -320,7 +321,6 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     if parts.is_empty() {
         parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
-    let has_likely = totals.likely + totals.salvaged_likely > 0;
     let unknown = unknown_loss(totals);
     let mut lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
@@ -353,7 +353,7 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     format!("{}{level} {}; {lost}{unknown}{aside}.{backup}", repair(save, effort), parts.join(", "))
 }
 
-/// The verb of so many.
+/// The verb that agrees with a number.
 const fn are(n: u64) -> &'static str {
     if n == 1 { "is" } else { "are" }
 }

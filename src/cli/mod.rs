@@ -182,11 +182,7 @@ fn parse(given: Vec<OsString>) -> Result<Arguments, clap::Error> {
 fn finish(result: Result<Exit, Failure>) -> ExitCode {
     end(match result {
         Ok(exit) => exit,
-        Err(Failure::ClosedPipe) => Exit::FAILED,
-        Err(failure) => {
-            output::complain(&failure);
-            failure.exit()
-        }
+        Err(failure) => output::complain_of_failure(&failure),
     })
 }
 

@@ -188,17 +188,17 @@ pub fn after_report(path: &Path, exit: Exit, printed: Result<(), Failure>) -> Ex
     }
 }
 
-/// The exit code of a command that only reads, and whose report could be printed or not: what it found stands.
+/// The exit code of a command that only reads. What it found counts, also if its report could not be printed.
 pub fn after_reading(exit: Exit, printed: Result<(), Failure>) -> Exit {
-    match printed {
-        Ok(()) => exit,
-        Err(failure) => {
-            if !matches!(failure, Failure::ClosedPipe) {
-                complain(&failure);
-            }
-            exit.and(failure.exit())
-        }
+    printed.map_or_else(|failure| exit.and(complain_of_failure(&failure)), |()| exit)
+}
+
+/// Says why a command failed, unless the reader of its output closed it, and returns the exit code.
+pub fn complain_of_failure(failure: &Failure) -> Exit {
+    if !matches!(failure, Failure::ClosedPipe) {
+        complain(failure);
     }
+    failure.exit()
 }
 
 /// The style of a level; its name is always printed too.

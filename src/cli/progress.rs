@@ -58,8 +58,8 @@ pub fn ignore_file_size_signal() {
 /// it is cancelled.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP; the second one ends the program, and so does time. What is being
-/// written then stays beside its destination, as if the program had been killed.
+/// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP. A second signal ends the program, and on Unix so does the end of
+/// [`GRACE`]. The draft of a result then stays beside its destination, as if the program had been killed.
 pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     use signal_hook::consts;
     let cancel = Arc::new(AtomicBool::new(false));
@@ -69,7 +69,7 @@ pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     for &signal in &signals {
         // In this order, so that the first signal does not end the program. Where no handler can be set, the signal ends
         // the program at once, which loses nothing.
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, 32, Arc::clone(&cancel));
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, Exit::INTERRUPTED.code(), Arc::clone(&cancel));
         let _ = signal_hook::flag::register(signal, Arc::clone(&cancel));
     }
     #[cfg(unix)]

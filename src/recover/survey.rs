@@ -214,15 +214,18 @@ fn exchange_again(
             continue;
         }
         for fit in fits {
-            let is_listed =
-                cases[r].entries.iter().any(|e| e.slot == fit.slot && listed(cases[r], e) == Some(fit.block));
             let placed = solved[r].placed.iter_mut().find(|placed| placed.slot == fit.slot);
             if let Some(placed) = placed {
-                (placed.block, placed.p, placed.moved) = (fit.block, fit.p, !is_listed);
+                (placed.block, placed.p, placed.moved) = (fit.block, fit.p, !is_listed(cases[r], fit));
                 (placed.certainty, placed.voxels) = (fit.certainty, fit.voxels);
             }
         }
     }
+}
+
+/// Whether an entry leads to a block in its slot.
+fn is_listed(case: &Case, fit: &assemble::Fit) -> bool {
+    case.entries.iter().any(|entry| entry.slot == fit.slot && listed(case, entry) == Some(fit.block))
 }
 
 /// What is taken for right and nothing else.
@@ -469,8 +472,7 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             .collect();
         sure.insert(fit.slot, order.placed.len());
         let (slot, block, certainty, voxels, p) = (fit.slot, fit.block, fit.certainty, fit.voxels, fit.p);
-        let is_listed = case.entries.iter().any(|e| e.slot == slot && listed(case, e) == Some(block));
-        order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed });
+        order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
     }
     order.placed.sort_by_key(|p| p.slot);
     order.candidates = candidates(case, made);

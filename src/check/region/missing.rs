@@ -17,6 +17,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::name_of;
 use crate::parallel;
 use crate::recover::cluster::most_blocks;
+use crate::recover::solver::step;
 use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
@@ -152,21 +153,17 @@ impl Tables {
     /// Whether blocks end exactly at the borders of a region without a file; `hole` are the coarse blocks whose children would be in
     /// it.
     fn ends_at(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3]) -> bool {
-        let beside = |at: [i32; 3], side: usize| {
-            let mut other = at;
-            other[side / 2] = other[side / 2].checked_add([-1, 1][side % 2])?;
-            Some(other)
-        };
+        let beside = |at: [i32; 3], side: usize| step(at, side / 2, [-1, 1][side % 2]);
         // The side of the other region that is towards this one.
         let touches = |side: &usize| beside(region, *side).is_some_and(|at| self.sides.contains(&(lod, at, side ^ 1)));
         let coarse = lod + 1;
         let is_childless_beside = |at: &[i32; 3]| {
+            let is_childless = |other: &[i32; 3]| {
+                self.coarse.binary_search(&(coarse, *other)).is_ok()
+                    && self.parents.binary_search(&(coarse, *other)).is_err()
+            };
             let others = (0..6).filter_map(|side| beside(*at, side));
-            let elsewhere = others.filter(|other| children_region(*other, size) != region);
-            elsewhere.into_iter().any(|other| {
-                self.coarse.binary_search(&(coarse, other)).is_ok()
-                    && self.parents.binary_search(&(coarse, other)).is_err()
-            })
+            others.filter(|other| children_region(*other, size) != region).any(|other| is_childless(&other))
         };
         (0..6).filter(touches).count() >= LEAST_SIDES && !hole.iter().any(is_childless_beside)
     }

@@ -189,21 +189,24 @@ fn report(to: &Path, done: Done) -> Result<Exit, Failure> {
     }
 }
 
+/// Whether a name has an ending, in letters of either case.
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
 /// Whether the ending of a picture's name says what is written.
 fn check_ending(to: &Path) -> Result<(), Failure> {
-    let ending = to.extension().unwrap_or_default();
-    if ["png", "npy"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+    if ["png", "npy"].iter().any(|known| has_ending(to, known)) {
         return Ok(());
     }
     let name = printable::path(to);
     Err(Failure::Usage(format!("--map {name}: the name ends in .png for a picture, or in .npy for numbers")))
 }
 
-/// Refuses a name of a slice with the ending of something else. Slices of several saves are in a directory.
+/// Refuses a name of a slice with another ending than `.png`. A name without an ending is that of a directory for several saves.
 fn check_slice(arguments: &Arguments) -> Result<(), Failure> {
     let to = arguments.out.as_deref().filter(|_| arguments.slice.is_some());
-    let is_other = |to: &&Path| to.extension().is_some_and(|ending| !ending.eq_ignore_ascii_case("png"));
-    match to.filter(is_other) {
+    match to.filter(|to| to.extension().is_some() && !has_ending(to, "png")) {
         Some(to) => {
             Err(Failure::Usage(format!("--out {}: a slice is a PNG, so the name ends in .png", printable::path(to))))
         }
@@ -275,10 +278,9 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         None => None,
     };
     // Of the surface, an array has the heights.
-    let is_array = to.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let standard = match arguments.slice {
         Some(_) => picture::Look::Cut,
-        None if is_array => picture::Look::Height,
+        None if has_ending(to, "npy") => picture::Look::Height,
         None => picture::Look::Surface,
     };
     let request = MapRequest {

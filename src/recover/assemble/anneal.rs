@@ -350,9 +350,7 @@ impl<'p> Search<'p> {
         let least = i64::from(state.worth[slot]) + (random.least_gain() * temperature).max(-1e9) as i64;
         if from == NONE {
             let live = self.puzzle.live[b] - self.puzzle.live.get(there).copied().unwrap_or(0);
-            if self.value_of_at_least(state, slot, new, least - i64::from(live)).is_none() {
-                return;
-            }
+            let Some(value) = self.value_of_at_least(state, slot, new, least - i64::from(live)) else { return };
             self.add_beside(state, slot, -1);
             if let Some(place) = state.place.get_mut(there) {
                 *place = NONE;
@@ -360,27 +358,25 @@ impl<'p> Search<'p> {
             state.held[slot] = b as u32;
             state.shown[slot] = new as u32;
             state.place[b] = slot as u32;
+            state.worth[slot] = value;
         } else {
             let place = from as usize;
             let least = least + i64::from(state.worth[place]);
             let most = old.map_or(0, |old| self.most_value(place, old));
             let Some(value) = self.value_of_at_least(state, slot, new, least - i64::from(most)) else { return };
             let least = least - i64::from(value);
-            let is_accepted = match old {
-                Some(old) => self.value_of_at_least(state, place, old, least).is_some(),
-                None => least <= 0,
+            let back = match old {
+                Some(old) => self.value_of_at_least(state, place, old, least),
+                None => (least <= 0).then_some(0),
             };
-            if !is_accepted {
-                return;
-            }
+            let Some(back) = back else { return };
             self.add_beside(state, slot, -1);
             self.add_beside(state, place, -1);
             state.swap(slot, place);
             self.add_beside(state, place, 1);
-            self.weigh_anew(state, place);
+            (state.worth[slot], state.worth[place]) = (value, back);
         }
         self.add_beside(state, slot, 1);
-        self.weigh_anew(state, slot);
     }
 
     /// Exchanges a group of blocks around a slot with those around a block, unless too much is lost by it.

@@ -167,26 +167,31 @@ impl Judging<'_, '_> {
     /// How well a block fits into a slot, as log-odds.
     pub fn strength(&self, i: usize, slot: u32, support: &Support) -> f64 {
         let node = self.node(i);
-        let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
-        let seams = support.iter().filter(|(_, other, _)| *other != node);
-        seams.map(|(link, other, weight)| weight * self.board.side_odds(node, *link, *other)).sum::<f64>()
-            + self.board.heights.odds(node, self.case().lod, height)
+        support.iter().map(|of| self.seam(node, of)).sum::<f64>() + self.height(node, slot)
     }
 
-    /// Whether a block fits into a slot with log-odds of at least `least`. Seams are compared until it cannot any more.
+    /// The log-odds of the seam of a block with one of its neighbours; 0 if that is the block itself.
+    fn seam(&self, node: Node, &(link, other, weight): &(Link, Node, f64)) -> f64 {
+        if other == node { 0.0 } else { weight * self.board.side_odds(node, link, other) }
+    }
+
+    /// The log-odds of the height of a slot for a block.
+    fn height(&self, node: Node, slot: u32) -> f64 {
+        let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
+        self.board.heights.odds(node, self.case().lod, height)
+    }
+
+    /// Whether a block fits into a slot with log-odds of at least `least`. Stops comparing seams once it cannot.
     fn reaches(&self, i: usize, slot: u32, support: &Support, least: f64) -> bool {
         let node = self.node(i);
-        let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
         let most = |(link, _, weight): &(Link, Node, f64)| weight * self.board.model.most(link.axis());
-        let mut sum = self.board.heights.odds(node, self.case().lod, height) + support.iter().map(most).sum::<f64>();
+        let mut sum = self.height(node, slot) + support.iter().map(most).sum::<f64>();
         for of in support {
             // Sums of other orders differ in their last digits.
             if sum + 1e-6 < least {
                 return false;
             }
-            let (link, other, weight) = of;
-            let seam = if *other == node { 0.0 } else { weight * self.board.side_odds(node, *link, *other) };
-            sum += seam - most(of);
+            sum += self.seam(node, of) - most(of);
         }
         sum >= least
     }
