@@ -36,8 +36,10 @@ fn millis(time: Duration) -> String {
 fn first(what: &str, dir: &Path, text: &str) {
     let best = (0..TURNS).map(|_| {
         let since = Instant::now();
-        Terminal::start(dir, 120, 40).wait(text);
-        since.elapsed()
+        let terminal = Terminal::start(dir, 120, 40);
+        terminal.wait(text);
+        // Ending the program takes longer.
+        (since.elapsed(), terminal).0
     });
     let best = best.min().unwrap();
     report(what, &millis(best), "under 50 ms", best < Duration::from_millis(50));
@@ -184,10 +186,10 @@ fn keys_while_checking(dir: &Path) {
         let since = Instant::now();
         // The help is a frame with much that is new.
         terminal.keys("?");
-        terminal.wait("Keys");
+        terminal.wait("esc closes");
         times.push(since.elapsed());
         terminal.keys("q");
-        while terminal.seen("Keys") {
+        while terminal.seen("esc closes") {
             assert!(terminal.next(), "the help did not go");
         }
         checking = !terminal.seen("nothing wrong");

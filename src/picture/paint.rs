@@ -50,11 +50,6 @@ const SURFACE: Rgb = [255, 252, 240];
 const REACH: f32 = 8.0;
 
 impl Window {
-    fn get(&self, x: isize, y: isize) -> Option<&Pixel> {
-        let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
-        if x >= self.width { None } else { self.pixels.get(y * self.width + x) }
-    }
-
     /// Rows.
     #[must_use]
     pub const fn height(&self) -> usize {
@@ -62,6 +57,67 @@ impl Window {
             Some(height) => height,
             None => 0,
         }
+    }
+
+    /// The pixels of a row; none outside the window.
+    fn row(&self, y: usize) -> &[Pixel] {
+        self.pixels.get(y * self.width..(y + 1) * self.width).unwrap_or_default()
+    }
+}
+
+/// A row of pixels between the one north of it and the one south of it, which are empty where there is none.
+pub type Rows<'r> = [&'r [Pixel]; 3];
+
+/// Paints rows of pixels one after the other, from the north to the south.
+pub struct Painter<'a> {
+    style: Style<'a>,
+    /// How high the ground is in the last rows, with a place without ground at both ends.
+    ground: [Vec<f32>; 3],
+    lights: Vec<f32>,
+    is_begun: bool,
+}
+
+impl<'a> Painter<'a> {
+    /// Has painted nothing yet.
+    #[must_use]
+    pub const fn new(style: Style<'a>) -> Self {
+        Self { style, ground: [const { Vec::new() }; 3], lights: Vec::new(), is_begun: false }
+    }
+
+    /// The colours of the row in the middle, without `border` pixels at each end. Each row is the one south of the last.
+    pub fn row(&mut self, rows: Rows<'_>, border: usize) -> impl Iterator<Item = Option<Rgb>> {
+        let width = rows[1].len();
+        self.light(rows);
+        let Self { style, lights, .. } = self;
+        let light = move |x: usize| lights.get(x).copied().unwrap_or(FLAT);
+        (border..width.saturating_sub(border)).map(move |x| style.color(&rows, x, light(x)))
+    }
+
+    /// Computes how much light falls on each place of the row from the north-west, from 0 to about 1.2; flat ground has 0.83. Nothing
+    /// for looks without light.
+    fn light(&mut self, rows: Rows<'_>) {
+        if matches!(self.style.look, Look::Depth | Look::Coverage | Look::Size | Look::Cut) {
+            return;
+        }
+        let width = rows[1].len();
+        if std::mem::replace(&mut self.is_begun, true) {
+            self.ground.rotate_left(1);
+            self.style.find_ground(rows[2], width, &mut self.ground[2]);
+        } else {
+            for (row, ground) in rows.into_iter().zip(&mut self.ground) {
+                self.style.find_ground(row, width, ground);
+            }
+        }
+        let [north, here, south] = &self.ground;
+        // From afar slopes are flatter than they look from near.
+        let far = (self.style.step as f32).sqrt();
+        let beside = here.iter().zip(here.iter().skip(2)).zip(north.iter().zip(south).skip(1));
+        self.lights.clear();
+        self.lights.extend(here.iter().skip(1).zip(beside).map(|(here, ((west, east), (north, south)))| {
+            let (gx, gz) = (slope(*west, *here, *east, far), slope(*north, *here, *south, far));
+            let light = (0.6 * gx + 0.6 * gz + 1.2) / (gx * gx + gz * gz + 1.0).sqrt() / 1.45;
+            if here.is_nan() { FLAT } else { light.clamp(0.0, 1.2) }
+        }));
     }
 }
 
@@ -72,27 +128,21 @@ impl Style<'_> {
     pub fn paint(&self, window: &Window, border: usize) -> Vec<Option<Rgb>> {
         let (width, height) = (window.width, window.height());
         let mut out = Vec::with_capacity(width.saturating_mul(height));
+        let mut painter = Painter::new(*self);
         for y in border..height.saturating_sub(border) {
-            out.extend(self.paint_row(window, y, border));
+            let north = y.checked_sub(1).map(|y| window.row(y)).unwrap_or_default();
+            out.extend(painter.row([north, window.row(y), window.row(y + 1)], border));
         }
         out
     }
 
-    /// The colours of a row of a window's pixels, as of [`Style::paint`].
-    pub fn paint_row(&self, window: &Window, y: usize, border: usize) -> impl Iterator<Item = Option<Rgb>> {
-        let at = |n: usize| isize::try_from(n).unwrap_or(0);
-        let lights = self.lights(window, y);
-        let light = move |x: usize| lights.get(x).copied().unwrap_or(FLAT);
-        (border..window.width.saturating_sub(border)).map(move |x| self.color(window, [at(x), at(y)], light(x)))
-    }
-
-    fn color(&self, window: &Window, [x, y]: [isize; 2], light: f32) -> Option<Rgb> {
-        let pixel = window.get(x, y)?;
+    fn color(&self, rows: &Rows<'_>, x: usize, light: f32) -> Option<Rgb> {
+        let pixel = rows[1].get(x)?;
+        let color = self.plain_color(pixel, rows, x, light)?;
         let stands_out = self.spot.is_none_or(|key| match self.is_map {
             true => flags::names(pixel.value.into()).any(|flag| u32::from(flag.bit) == key),
             false => pixel.value == key,
         });
-        let color = self.plain_color(pixel, window, [x, y], light)?;
         if stands_out {
             return Some(color);
         }
@@ -100,7 +150,7 @@ impl Style<'_> {
         Some(color::mix(color::light(color, 0.35), color::light(grey, 0.6), 0.85))
     }
 
-    fn plain_color(&self, pixel: &Pixel, window: &Window, [x, y]: [isize; 2], light: f32) -> Option<Rgb> {
+    fn plain_color(&self, pixel: &Pixel, rows: &Rows<'_>, x: usize, light: f32) -> Option<Rgb> {
         match self.look {
             Look::Height => pixel.is_there().then(|| {
                 let [low, high] = self.probe.heights.unwrap_or([0, 1]);
@@ -123,7 +173,7 @@ impl Style<'_> {
                 let [low, high] = self.probe.sizes.unwrap_or([16, 64]);
                 CIVIDIS.at(share(log(pixel.value), log(low), log(high)))
             }),
-            Look::Cut => self.cut(window, x, y),
+            Look::Cut => self.cut(pixel, rows, x),
             Look::Surface | Look::Health | Look::Difference | Look::Repair => self.surface(pixel, light),
         }
     }
@@ -131,10 +181,10 @@ impl Style<'_> {
     /// What is seen from above; quiet where something else is to be seen on it.
     fn surface(&self, pixel: &Pixel, light: f32) -> Option<Rgb> {
         let lit = if pixel.is_there() {
-            let lit = color::light(self.matter(*pixel), 0.60 + 0.47 * light);
             let [low, high] = self.probe.heights.unwrap_or([0, 1]);
-            let rise = share(pixel.y as f32, low as f32, high as f32);
-            if self.is_map { lit } else { color::light(lit, 0.78 + 0.36 * rise) }
+            // High places are brighter, but for the bottom of water.
+            let rise = if self.is_map { 1.0 } else { 0.78 + 0.36 * share(pixel.y as f32, low as f32, high as f32) };
+            color::light(self.matter(*pixel), (0.60 + 0.47 * light) * rise)
         } else if pixel.value == LAND {
             DRY
         } else {
@@ -177,9 +227,11 @@ impl Style<'_> {
     }
 
     /// A cut: colours of kinds, distances by their sign with the surface as a line.
-    fn cut(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+    fn cut(&self, pixel: &Pixel, [north, here, south]: &Rows<'_>, x: usize) -> Option<Rgb> {
         let Layer::Cut { channel, .. } = self.layer else { return None };
-        let pixel = window.get(x, y).filter(|pixel| pixel.is_there())?;
+        if !pixel.is_there() {
+            return None;
+        }
         if self.is_map {
             let value = u64::from(pixel.value);
             return Some(if value == 0 {
@@ -191,19 +243,17 @@ impl Style<'_> {
         match usize::from(channel) {
             SDF => {
                 let distance = |pixel: &Pixel| f32::from_bits(pixel.value);
-                let here = distance(pixel);
-                if here.is_nan() {
+                let inside = distance(pixel);
+                if inside.is_nan() {
                     return Some([200, 60, 200]);
                 }
-                let crosses = |dx: isize, dy: isize| {
-                    let other = window.get(x + dx, y + dy).filter(|pixel| pixel.is_there()).map(distance);
-                    other.is_some_and(|other| here < 0.0 && other >= 0.0)
-                };
-                if crosses(1, 0) || crosses(-1, 0) || crosses(0, 1) || crosses(0, -1) {
+                let beside = [here.get(x + 1), x.checked_sub(1).and_then(|x| here.get(x)), south.get(x), north.get(x)];
+                let is_outside = |pixel: &&Pixel| pixel.is_there() && distance(pixel) >= 0.0;
+                if inside < 0.0 && beside.iter().flatten().any(is_outside) {
                     return Some(SURFACE);
                 }
-                let scale = if here < 0.0 { INSIDE } else { OUTSIDE };
-                Some(scale.at((here.abs() / REACH).sqrt()))
+                let scale = if inside < 0.0 { INSIDE } else { OUTSIDE };
+                Some(scale.at((inside.abs() / REACH).sqrt()))
             }
             COLOR if pixel.value & 0xff == 0 => Some(AIR),
             COLOR => Some(rgb(pixel.value)),
@@ -227,32 +277,12 @@ impl Style<'_> {
         pixel.is_there().then_some(pixel.y as f32 + pixel.more)
     }
 
-    /// How much light falls on each place of a row from the north-west, from 0 to about 1.2; flat ground has 0.83. Nothing for looks
-    /// without light.
-    fn lights(&self, window: &Window, y: usize) -> Vec<f32> {
-        if matches!(self.look, Look::Depth | Look::Coverage | Look::Size | Look::Cut) {
-            return Vec::new();
-        }
-        // With a place without ground at both ends.
-        let ground = |y: Option<usize>| -> Vec<f32> {
-            let row = y.and_then(|y| window.pixels.get(y * window.width..(y + 1) * window.width)).unwrap_or_default();
-            let ends = std::iter::once(f32::NAN);
-            let row = row.iter().map(|pixel| self.ground(pixel).unwrap_or(f32::NAN));
-            let mut row: Vec<f32> = ends.clone().chain(row).chain(ends).collect();
-            row.resize(window.width + 2, f32::NAN);
-            row
-        };
-        let [north, here, south] = [y.checked_sub(1), Some(y), y.checked_add(1)].map(ground);
-        // From afar slopes are flatter than they look from near.
-        let far = (self.step as f32).sqrt();
-        let beside = here.iter().zip(here.iter().skip(2)).zip(north.iter().zip(&south).skip(1));
-        let mut lights = Vec::with_capacity(window.width);
-        for (here, ((west, east), (north, south))) in here.iter().skip(1).zip(beside) {
-            let (gx, gz) = (slope(*west, *here, *east, far), slope(*north, *here, *south, far));
-            let light = (0.6 * gx + 0.6 * gz + 1.2) / (gx * gx + gz * gz + 1.0).sqrt() / 1.45;
-            lights.push(if here.is_nan() { FLAT } else { light.clamp(0.0, 1.2) });
-        }
-        lights
+    /// How high the ground is in a row for the light, with a place without ground at both ends.
+    fn find_ground(&self, row: &[Pixel], width: usize, out: &mut Vec<f32>) {
+        out.clear();
+        out.push(f32::NAN);
+        out.extend(row.iter().map(|pixel| self.ground(pixel).unwrap_or(f32::NAN)));
+        out.resize(width + 2, f32::NAN);
     }
 }
 
@@ -362,7 +392,9 @@ mod tests {
         let hole = |at: &[usize]| {
             let mut window = slope(2, 0);
             at.iter().for_each(|at| window.pixels[*at] = Pixel::NONE);
-            style.lights(&window, 1)
+            let mut painter = Painter::new(style);
+            painter.light([window.row(0), window.row(1), window.row(2)]);
+            painter.lights
         };
         let whole = hole(&[]);
         assert_eq!(whole.len(), 3);

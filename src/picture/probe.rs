@@ -54,6 +54,8 @@ impl Probe {
             self.differs[at] |= other.differs[at] || other.same[at].is_some_and(|value| Some(value) != known);
             self.same[at] = known;
         }
+        self.textures = self.textures.or(other.textures);
+        self.widen_depths(other.depths.into_iter().flatten());
     }
 
     /// What matter goes by: the first channel that is not the same everywhere; TYPE when all are.
@@ -92,38 +94,22 @@ impl Probe {
             Some(channel) if source.has_channels() => Matter::Channel(channel),
             _ => probe.matter(source),
         };
-        probe.measure(&reader, matter, &mut scratch);
+        probe.measure(&reader, matter);
         probe
     }
 
     /// How high the columns reach, and how much they take.
-    fn measure(&mut self, reader: &Reader<'_>, matter: Matter, scratch: &mut Scratch) {
+    fn measure(&mut self, reader: &Reader<'_>, matter: Matter) {
         let source = reader.source;
         let Some(table) = source.tables.last() else { return };
-        let all: Vec<&[At]> = table.blocks.chunk_by(same_column).collect();
-        let every = all.len().div_ceil(COLUMNS).max(1);
-        let packed = source.layer().is_some_and(|(grid, _)| grid.packed);
-        let reading = Reading { matter, palette: source.palette.as_deref(), packed };
-        let mut found = Columns::new(source.side);
+        let columns = some_columns(&table.blocks);
         let (mut heights, mut sizes) = (Vec::new(), Vec::new());
-        for column in all.into_iter().step_by(every) {
-            found.clear();
-            for at in column.iter().rev() {
-                if found.is_full() {
-                    break;
-                }
-                let base = source.corner(table.lod, at.position)[1];
-                let rise = Rise { base, step: 1 << table.lod.min(40) };
-                reader.block(at, scratch, |voxels| {
-                    self.see(voxels);
-                    found.look(voxels, reading, rise);
-                });
-            }
-            sizes.push(stored(reader, column, scratch));
-            if packed {
-                self.widen_depths(found.found.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.more));
-            }
-            heights.extend(found.found.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.y));
+        let measure =
+            |scratch: &mut Scratch, column: &&[At]| measure_column(reader, matter, table.lod, column, scratch);
+        for column in parallel::map_with(&columns, measure) {
+            self.merge(&column.probe);
+            heights.extend(column.heights);
+            sizes.push(column.stored);
         }
         heights.sort_unstable();
         // A tower or a pit does not take the colours from everything else.
@@ -134,11 +120,8 @@ impl Probe {
         }
         // Blocks of low LODs are looked at from near.
         if let Some(lowest) = source.tables.first().filter(|lowest| lowest.lod != table.lod) {
-            let columns = lowest.blocks.chunk_by(same_column).count();
-            let every = columns.div_ceil(COLUMNS).max(1);
-            sizes.extend(
-                lowest.blocks.chunk_by(same_column).step_by(every).map(|column| stored(reader, column, scratch)),
-            );
+            let columns = some_columns(&lowest.blocks);
+            sizes.extend(parallel::map_with(&columns, |scratch, column| stored(reader, column, scratch)));
         }
         sizes.sort_unstable();
         let rare = sizes.len() / 20;
@@ -163,6 +146,44 @@ impl Probe {
             self.depths = Some([low.min(depth), high.max(depth)]);
         }
     }
+}
+
+/// What a column of blocks shows.
+struct Column {
+    probe: Probe,
+    /// The y of the highest matter of each column of voxels.
+    heights: Vec<i32>,
+    /// Stored bytes.
+    stored: u32,
+}
+
+fn measure_column(reader: &Reader<'_>, matter: Matter, lod: u8, column: &[At], scratch: &mut Scratch) -> Column {
+    let source = reader.source;
+    let packed = source.layer().is_some_and(|(grid, _)| grid.packed);
+    let reading = Reading { matter, palette: source.palette.as_deref(), packed };
+    let (mut probe, mut found) = (Probe::default(), Columns::new(source.side));
+    for at in column.iter().rev() {
+        if found.is_full() {
+            break;
+        }
+        let rise = Rise { base: source.corner(lod, at.position)[1], step: 1 << lod.min(40) };
+        reader.block(at, scratch, |voxels| {
+            probe.see(voxels);
+            found.look(voxels, reading, rise);
+        });
+    }
+    let there = || found.found.iter().filter(|pixel| pixel.is_there());
+    if packed {
+        probe.widen_depths(there().map(|pixel| pixel.more));
+    }
+    let heights = there().map(|pixel| pixel.y).collect();
+    Column { probe, heights, stored: stored(reader, column, scratch) }
+}
+
+/// Some of the columns of blocks, all over the world.
+fn some_columns(blocks: &[At]) -> Vec<&[At]> {
+    let every = blocks.chunk_by(same_column).count().div_ceil(COLUMNS).max(1);
+    blocks.chunk_by(same_column).step_by(every).collect()
 }
 
 /// Whether two blocks are above each other.

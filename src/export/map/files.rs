@@ -10,36 +10,42 @@ use serde_json::json;
 use super::{Drawing, Drawn, NOTHING};
 use crate::draft::{self, Draft};
 use crate::export::voxels::Error;
-use crate::parallel;
 use crate::picture::color::{self, Rgb};
 use crate::picture::difference;
-use crate::picture::paint::Window;
+use crate::picture::paint::{Painter, Window};
 use crate::picture::{Layer, Look, Pixel};
 use crate::voxel_map::npy;
 use crate::watch::Watch;
 
-/// Parts of a picture that wait to be compressed.
-const WAITING: usize = 2;
+/// Parts of a picture that wait to be painted, and parts that wait to be compressed, at most: so many that blocks are read meanwhile.
+const WAITING: usize = 16;
 
-/// Pixels that are painted at once.
-const BATCH: usize = 1 << 17;
+/// Pixels that are handed on at once, if a row has no more.
+const BATCH: usize = 1 << 15;
 
 /// The background, where no block is.
 const EMPTY: [u8; 4] = [0; 4];
 
+/// Rows of pixels, one after the other, with the same rows of the world that it is compared with.
+#[derive(Default)]
+struct Batch {
+    pixels: Vec<Pixel>,
+    others: Vec<Pixel>,
+}
+
 impl Drawing<'_> {
     pub(super) fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Drawn, Error> {
         let (file, path) = draft.create(name)?;
-        // The file is written on a thread of its own: compressing a picture cannot be shared out.
-        let (sender, receiver) = mpsc::sync_channel(WAITING);
+        // Painting a picture and compressing it cannot be shared out: each has a thread of its own, while blocks are read.
+        let (rows, painter) = mpsc::sync_channel(WAITING);
+        let (bytes, writer) = mpsc::sync_channel(WAITING);
         let (drawn, written) = std::thread::scope(|scope| {
-            let written = scope.spawn(|| self.compress(&file, &path, receiver));
-            let drawn = self.paint(&sender, watch);
-            // The thread ends when no more rows can come.
-            drop(sender);
+            let written = scope.spawn(|| self.compress(&file, &path, writer));
+            scope.spawn(move || self.paint(painter, bytes));
+            let drawn = self.send_rows(rows, watch);
             (drawn, written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        // After an error of the thread, nothing takes the rows; after one of the rows, the file is not complete.
+        // After an error of the thread that writes, nothing takes the rows; after one of the rows, the file is not complete.
         let drawn = match drawn {
             Ok(drawn) => drawn,
             Err(None) => return Err(written.err().map_or_else(|| draft::Error::Interrupted.into(), Error::from)),
@@ -50,8 +56,93 @@ impl Drawing<'_> {
         Ok(drawn)
     }
 
+    /// Hands the rows of the picture over. The error is `None` if nothing takes them.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "when this returns, the painter knows that there are no more rows"
+    )]
+    fn send_rows(&self, to: SyncSender<Batch>, watch: &Watch<'_>) -> Result<Drawn, Option<Error>> {
+        let mut batch = Batch::default();
+        let mut is_gone = false;
+        let drawn = self.rows(watch, &mut |pixels, other| {
+            batch.pixels.extend_from_slice(pixels);
+            if self.other.is_some() {
+                let others = other.unwrap_or_default();
+                batch.others.extend_from_slice(others);
+                batch.others.resize(batch.pixels.len(), Pixel::NONE);
+            }
+            if batch.pixels.len() >= BATCH && to.send(std::mem::take(&mut batch)).is_err() {
+                is_gone = true;
+                return Err(draft::Error::Interrupted.into());
+            }
+            Ok(())
+        });
+        match drawn {
+            Ok(drawn) => to.send(batch).map(|()| drawn).map_err(|_| None),
+            Err(_) if is_gone => Err(None),
+            Err(error) => Err(Some(error)),
+        }
+    }
+
+    /// Paints rows, in order, and hands their bytes over, as long as these are taken.
+    #[expect(clippy::needless_pass_by_value, reason = "when this returns, the writer knows that there are no more bytes")]
+    fn paint(&self, rows: Receiver<Batch>, to: SyncSender<Vec<u8>>) {
+        let width = self.width();
+        let mut painter = Painter::new(self.style());
+        // A row is painted when the one below it is known: slopes need both neighbours.
+        let (mut last, mut here, mut here_of_other) = (Vec::new(), Vec::new(), Vec::new());
+        let mut number = 0;
+        let mut bytes = Vec::new();
+        let mut paint = |south: &[Pixel], south_of_other: &[Pixel], bytes: &mut Vec<u8>| {
+            if !here.is_empty() {
+                let colors = painter.row([&last, &here, south], 0);
+                self.put_row(colors, [&here, &here_of_other], number, bytes);
+                number += 1;
+            }
+            std::mem::swap(&mut last, &mut here);
+            replace(&mut here, south);
+            replace(&mut here_of_other, south_of_other);
+        };
+        for batch in rows {
+            let mut others = batch.others.chunks(width.max(1));
+            for row in batch.pixels.chunks(width.max(1)) {
+                paint(row, others.next().unwrap_or_default(), &mut bytes);
+            }
+            if to.send(std::mem::take(&mut bytes)).is_err() {
+                return;
+            }
+        }
+        paint(&[], &[], &mut bytes);
+        // If nothing takes the last row, the file has an error that is reported.
+        let _ = to.send(bytes);
+    }
+
+    /// Adds the bytes of row `number` of the picture, with the marks over its colours.
+    fn put_row(
+        &self,
+        colors: impl Iterator<Item = Option<Rgb>>,
+        [row, other]: [&[Pixel]; 2],
+        number: i64,
+        bytes: &mut Vec<u8>,
+    ) {
+        let rises = self.grid.layer.rises();
+        let v = if rises { self.high[1] - 1 - number } else { self.low[1] + number };
+        let mut put = |(column, color): (i64, Option<Rgb>)| {
+            let color = self.marked(color, [self.low[0] + column, v], [column, v]);
+            bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
+        };
+        if self.other.is_none() {
+            (0i64..).zip(colors).for_each(&mut put);
+            return;
+        }
+        let window = |pixels: &[Pixel]| Window { width: pixels.len(), pixels: pixels.to_vec() };
+        let mut colors: Vec<Option<Rgb>> = colors.collect();
+        difference::paint(self.grid.layer, &mut colors, &window(row), &window(other), 0);
+        (0i64..).zip(colors).for_each(&mut put);
+    }
+
     /// Compresses the rows of the picture, in order, into a file.
-    fn compress(&self, file: &File, path: &Path, rows: Receiver<Vec<Vec<u8>>>) -> Result<(), draft::Error> {
+    fn compress(&self, file: &File, path: &Path, rows: Receiver<Vec<u8>>) -> Result<(), draft::Error> {
         let [width, height] = [0, 1].map(|i| u32::try_from(self.high[i] - self.low[i]).unwrap_or(u32::MAX));
         let failed = |error: png::EncodingError| draft::Error::write(path)(std::io::Error::other(error));
         let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
@@ -63,82 +154,11 @@ impl Drawing<'_> {
         encoder.add_text_chunk("Description".to_owned(), about).map_err(failed)?;
         let mut writer = encoder.write_header().map_err(failed)?;
         let mut stream = writer.stream_writer().map_err(failed)?;
-        for row in rows.into_iter().flatten() {
-            stream.write_all(&row).map_err(draft::Error::write(path))?;
+        for rows in rows {
+            stream.write_all(&rows).map_err(draft::Error::write(path))?;
         }
         stream.finish().map_err(failed)?;
         writer.finish().map_err(failed)
-    }
-
-    /// Paints the rows of the picture and hands them over. The error is `None` if nothing takes them.
-    fn paint(&self, rows: &SyncSender<Vec<Vec<u8>>>, watch: &Watch<'_>) -> Result<Drawn, Option<Error>> {
-        // A row is painted when the one below it is known: slopes need both neighbours. Several rows are painted at once.
-        let columns = self.width();
-        let padded = columns + 2;
-        let batch = (BATCH / padded).clamp(1, 64);
-        let start = Window { width: padded, pixels: vec![Pixel::NONE; padded] };
-        let mut windows = [start.clone(), start];
-        let mut painted = 0usize;
-        let mut is_gone = false;
-        let mut paint = |windows: &mut [Window; 2]| -> Result<(), Error> {
-            let count = windows[0].height().saturating_sub(2);
-            let bytes = parallel::map_indices(count, |row| self.paint_row(windows, row, painted + row));
-            if rows.send(bytes).is_err() {
-                is_gone = true;
-                return Err(draft::Error::Interrupted.into());
-            }
-            windows
-                .iter_mut()
-                .for_each(|window| drop(window.pixels.drain(..(count * padded).min(window.pixels.len()))));
-            painted += count;
-            Ok(())
-        };
-        let push = |window: &mut Window, pixels: Option<&[Pixel]>| {
-            window.pixels.push(Pixel::NONE);
-            match pixels {
-                Some(pixels) => window.pixels.extend_from_slice(pixels),
-                None => window.pixels.resize(window.pixels.len() + columns, Pixel::NONE),
-            }
-            window.pixels.push(Pixel::NONE);
-        };
-        let drawn = self.rows(watch, &mut |pixels, other| {
-            push(&mut windows[0], Some(pixels));
-            if self.other.is_some() {
-                push(&mut windows[1], other);
-            }
-            if windows[0].height() < batch + 2 { Ok(()) } else { paint(&mut windows) }
-        });
-        let drawn = drawn.and_then(|drawn| {
-            push(&mut windows[0], None);
-            push(&mut windows[1], None);
-            paint(&mut windows).map(|()| drawn)
-        });
-        drawn.map_err(|error| (!is_gone).then_some(error))
-    }
-
-    /// The bytes of a row of the picture: the one below row `at` of the windows, number `row` of all.
-    fn paint_row(&self, [window, other]: &[Window; 2], at: usize, row: usize) -> Vec<u8> {
-        let style = self.style();
-        let row = i64::try_from(row).unwrap_or(0);
-        let row = if self.grid.layer.rises() { self.high[1] - 1 - row } else { self.low[1] + row };
-        let mut bytes = Vec::with_capacity(self.width().saturating_mul(EMPTY.len()));
-        let mut put = |(column, color): (i64, Option<Rgb>)| {
-            let color = self.marked(color, [self.low[0] + column, row], [column, row]);
-            bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
-        };
-        if self.other.is_none() {
-            (0i64..).zip(style.paint_row(window, at + 1, 1)).for_each(&mut put);
-            return bytes;
-        }
-        let part = |window: &Window| {
-            let pixels = window.pixels.get(at * window.width..(at + 3) * window.width).unwrap_or_default();
-            Window { width: window.width, pixels: pixels.to_vec() }
-        };
-        let window = part(window);
-        let mut colors = style.paint(&window, 1);
-        difference::paint(self.grid.layer, &mut colors, &window, &part(other), 1);
-        (0i64..).zip(colors).for_each(&mut put);
-        bytes
     }
 
     /// A colour with the mark of its blocks over it: hatched, so that it is seen without colours too.
@@ -222,4 +242,9 @@ impl Drawing<'_> {
         }
         json
     }
+}
+
+fn replace(to: &mut Vec<Pixel>, pixels: &[Pixel]) {
+    to.clear();
+    to.extend_from_slice(pixels);
 }
