@@ -18,7 +18,7 @@ use crate::voxel_map::npy;
 use crate::watch::Watch;
 
 /// Parts of a picture that wait to be painted, and parts that wait to be compressed, at most: so many that blocks are read meanwhile.
-const WAITING: usize = 16;
+const WAITING: usize = 8;
 
 /// Pixels that are handed on at once, if a row has no more.
 const BATCH: usize = 1 << 15;
@@ -85,7 +85,10 @@ impl Drawing<'_> {
     }
 
     /// Paints rows, in order, and hands their bytes over, as long as these are taken.
-    #[expect(clippy::needless_pass_by_value, reason = "when this returns, the writer knows that there are no more bytes")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "when this returns, the writer knows that there are no more bytes"
+    )]
     fn paint(&self, rows: Receiver<Batch>, to: SyncSender<Vec<u8>>) {
         let width = self.width();
         let mut painter = Painter::new(self.style());
