@@ -248,7 +248,13 @@ fn report(
         let out_path = check::repaired_path(&arguments.source);
         let advice =
             totals.as_ref().map(|totals| repair::advice_on_copy(totals, repair::expected_copy(save, totals), false));
-        let line = format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy.");
+        let line = match &arguments.out {
+            // Only --plan has to go: its destination is there already.
+            Some(out) => {
+                format!("Nothing is written. Without `--plan`, {} is this copy.", voxscope::printable::path(out))
+            }
+            None => format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy."),
+        };
         for line in [Some(line.as_str()), advice].into_iter().flatten() {
             writeln!(out, "{}", wrapped(line, "  "))?;
         }

@@ -74,6 +74,7 @@ pub struct Painter<'a> {
     /// How high the ground is in the last rows, with a place without ground at both ends.
     ground: [Vec<f32>; 3],
     lights: Vec<f32>,
+    colors: Vec<Option<Rgb>>,
     is_begun: bool,
 }
 
@@ -81,16 +82,18 @@ impl<'a> Painter<'a> {
     /// Has painted nothing yet.
     #[must_use]
     pub const fn new(style: Style<'a>) -> Self {
-        Self { style, ground: [const { Vec::new() }; 3], lights: Vec::new(), is_begun: false }
+        Self { style, ground: [const { Vec::new() }; 3], lights: Vec::new(), colors: Vec::new(), is_begun: false }
     }
 
     /// The colours of the row in the middle, without `border` pixels at each end. Each row is the one south of the last.
-    pub fn row(&mut self, rows: Rows<'_>, border: usize) -> impl Iterator<Item = Option<Rgb>> {
-        let width = rows[1].len();
+    pub fn row(&mut self, rows: Rows<'_>, border: usize) -> &mut [Option<Rgb>] {
         self.light(rows);
-        let Self { style, lights, .. } = self;
-        let light = move |x: usize| lights.get(x).copied().unwrap_or(FLAT);
-        (border..width.saturating_sub(border)).map(move |x| style.color(&rows, x, light(x)))
+        let Self { style, lights, colors, .. } = self;
+        colors.clear();
+        for x in border..rows[1].len().saturating_sub(border) {
+            colors.push(style.color(&rows, x, lights.get(x).copied().unwrap_or(FLAT)));
+        }
+        colors
     }
 
     /// Computes how much light falls on each place of the row from the north-west, from 0 to about 1.2; flat ground has 0.83. Nothing
@@ -131,7 +134,7 @@ impl Style<'_> {
         let mut painter = Painter::new(*self);
         for y in border..height.saturating_sub(border) {
             let north = y.checked_sub(1).map(|y| window.row(y)).unwrap_or_default();
-            out.extend(painter.row([north, window.row(y), window.row(y + 1)], border));
+            out.extend_from_slice(painter.row([north, window.row(y), window.row(y + 1)], border));
         }
         out
     }

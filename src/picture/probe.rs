@@ -102,14 +102,22 @@ impl Probe {
     fn measure(&mut self, reader: &Reader<'_>, matter: Matter) {
         let source = reader.source;
         let Some(table) = source.tables.last() else { return };
-        let columns = some_columns(&table.blocks);
+        // Blocks of low LODs are looked at from near, for what they take.
+        let lowest = source.tables.first().filter(|lowest| lowest.lod != table.lod);
+        let tables = std::iter::once(table).chain(lowest);
+        let columns: Vec<(u8, &[At])> =
+            tables.flat_map(|table| some_columns(&table.blocks).map(|column| (table.lod, column))).collect();
         let (mut heights, mut sizes) = (Vec::new(), Vec::new());
-        let measure =
-            |scratch: &mut Scratch, column: &&[At]| measure_column(reader, matter, table.lod, column, scratch);
-        for column in parallel::map_with(&columns, measure) {
-            self.merge(&column.probe);
-            heights.extend(column.heights);
-            sizes.push(column.stored);
+        let measure = |scratch: &mut Scratch, (lod, column): &(u8, &[At])| Column {
+            shown: (*lod == table.lod).then(|| look_at(reader, matter, *lod, column, scratch)),
+            stored: stored(reader, column, scratch),
+        };
+        for Column { shown, stored } in parallel::map_with(&columns, measure) {
+            sizes.push(stored);
+            if let Some((probe, of_column)) = shown {
+                self.merge(&probe);
+                heights.extend(of_column);
+            }
         }
         heights.sort_unstable();
         // A tower or a pit does not take the colours from everything else.
@@ -117,11 +125,6 @@ impl Probe {
         let high = heights.len().checked_sub(rare + 1).and_then(|at| heights.get(at));
         if let (Some(low), Some(high)) = (heights.get(rare), high) {
             self.heights = Some([*low, *high]);
-        }
-        // Blocks of low LODs are looked at from near.
-        if let Some(lowest) = source.tables.first().filter(|lowest| lowest.lod != table.lod) {
-            let columns = some_columns(&lowest.blocks);
-            sizes.extend(parallel::map_with(&columns, |scratch, column| stored(reader, column, scratch)));
         }
         sizes.sort_unstable();
         let rare = sizes.len() / 20;
@@ -148,16 +151,15 @@ impl Probe {
     }
 }
 
-/// What a column of blocks shows.
+/// A column of blocks.
 struct Column {
-    probe: Probe,
-    /// The y of the highest matter of each column of voxels.
-    heights: Vec<i32>,
+    /// What its blocks show, and the y of the highest matter of each of its columns of voxels, if it was looked at.
+    shown: Option<(Probe, Vec<i32>)>,
     /// Stored bytes.
     stored: u32,
 }
 
-fn measure_column(reader: &Reader<'_>, matter: Matter, lod: u8, column: &[At], scratch: &mut Scratch) -> Column {
+fn look_at(reader: &Reader<'_>, matter: Matter, lod: u8, column: &[At], scratch: &mut Scratch) -> (Probe, Vec<i32>) {
     let source = reader.source;
     let packed = source.layer().is_some_and(|(grid, _)| grid.packed);
     let reading = Reading { matter, palette: source.palette.as_deref(), packed };
@@ -177,13 +179,13 @@ fn measure_column(reader: &Reader<'_>, matter: Matter, lod: u8, column: &[At], s
         probe.widen_depths(there().map(|pixel| pixel.more));
     }
     let heights = there().map(|pixel| pixel.y).collect();
-    Column { probe, heights, stored: stored(reader, column, scratch) }
+    (probe, heights)
 }
 
 /// Some of the columns of blocks, all over the world.
-fn some_columns(blocks: &[At]) -> Vec<&[At]> {
+fn some_columns(blocks: &[At]) -> impl Iterator<Item = &[At]> {
     let every = blocks.chunk_by(same_column).count().div_ceil(COLUMNS).max(1);
-    blocks.chunk_by(same_column).step_by(every).collect()
+    blocks.chunk_by(same_column).step_by(every)
 }
 
 /// Whether two blocks are above each other.

@@ -89,7 +89,7 @@ pub fn describe_values<S: Source + ?Sized>(npy: &Npy, source: &S) -> Vec<String>
 }
 
 fn numbers(n: u64) -> String {
-    format!("{} number{}", printable::grouped(n), if n == 1 { "" } else { "s" })
+    printable::count(n, "number")
 }
 
 /// The lowest and the highest number.

@@ -4,6 +4,7 @@ use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
+use crate::printable::count;
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -15,12 +16,12 @@ impl Evidence {
     pub(super) fn in_use(&self) -> Option<Cause> {
         let changed = self.count(&[Code::FileChanged]);
         if changed > 0 {
-            let evidence = vec![format!("{} changed while it was read", number(changed, "file"))];
+            let evidence = vec![format!("{} changed while it was read", count(changed, "file"))];
             return Some(Cause::new(CauseKind::InUse, 0, evidence, &[]));
         }
         // A program that closes a database moves its log into it.
         let logs = self.count(&[Code::StreamWal]);
-        let evidence = vec![format!("{} of saves that are not in the database yet", number(logs, "write-ahead log"))];
+        let evidence = vec![format!("{} of saves that are not in the database yet", count(logs, "write-ahead log"))];
         (logs > 0).then(|| Cause::new(CauseKind::InUse, 0, evidence, &[CauseKind::Killed]))
     }
 
@@ -28,7 +29,7 @@ impl Evidence {
         let rewritten = self.count(&TEXT);
         let mut evidence = Vec::new();
         if rewritten > 0 {
-            evidence.push(format!("the bytes of {} were converted as text", number(rewritten, "file")));
+            evidence.push(format!("the bytes of {} were converted as text", count(rewritten, "file")));
         }
         if let Some(name) = self.converted.first() {
             evidence.push(format!("every line feed in {name} follows a carriage return"));
@@ -56,7 +57,7 @@ impl Evidence {
         }
         let regions = self.count(&[Code::RegionMissing]);
         if regions > 0 {
-            evidence.push(format!("{} {} missing", number(regions, "region file"), are(regions)));
+            evidence.push(format!("{} {} missing", count(regions, "region file"), are(regions)));
         }
         if !evidence.is_empty() {
             // Alone it shows nothing: a LOD may never have been saved.
@@ -71,9 +72,9 @@ impl Evidence {
         causes.extend(self.renamed());
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {
-            let mut evidence = vec![format!("bytes were inserted or cut out at {}", number(shifted, "place"))];
+            let mut evidence = vec![format!("bytes were inserted or cut out at {}", count(shifted, "place"))];
             if self.displaced_by_shift > 0 {
-                let blocks = number(self.displaced_by_shift, "block");
+                let blocks = count(self.displaced_by_shift, "block");
                 evidence.push(format!("behind such a place in a table, entries lead to {blocks} of other positions"));
             }
             let blocks = self.torn_by_shift.max(self.blocks_with(|code| CauseKind::Storage.explains(code)));
@@ -93,7 +94,7 @@ impl Evidence {
         if self.of_another > 0 {
             let evidence = format!(
                 "{} {} beyond the end of the file to blocks that are before it",
-                number(self.of_another, "table"),
+                count(self.of_another, "table"),
                 if self.of_another == 1 { "leads" } else { "lead" }
             );
             let others = [CauseKind::Mixed, CauseKind::DiskFull];
@@ -103,7 +104,7 @@ impl Evidence {
         if self.cut > 0 {
             let blocks = self.blocks_with(|code| CUT.contains(&code));
             let mut evidence =
-                vec![format!("{} {} before its last block does", number(self.cut, "file"), ends(self.cut))];
+                vec![format!("{} {} before its last block does", count(self.cut, "file"), ends(self.cut))];
             let buffer = self.cut_at_buffer == self.cut || self.has(Code::CopyCut);
             if buffer {
                 evidence.push("the length is one that a copy which broke off has".to_owned());
@@ -116,7 +117,7 @@ impl Evidence {
         }
         if self.has(Code::MetaDiffers) || self.has(Code::MetaLods) {
             let n = self.count(&[Code::MetaDiffers, Code::MetaLods]);
-            let evidence = vec![format!("the layout of {} differs from that of the meta file", number(n, "file"))];
+            let evidence = vec![format!("the layout of {} differs from that of the meta file", count(n, "file"))];
             causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
         }
         causes
@@ -128,28 +129,28 @@ impl Evidence {
         let mut evidence = Vec::new();
         let misnamed = self.count(&[Code::RegionMisnamed]);
         if misnamed > 0 {
-            let files = number(misnamed, "region file");
+            let files = count(misnamed, "region file");
             evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
         }
         let copied = self.count(&[Code::CopyName]);
         if copied > 0 {
-            evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
+            evidence.push(format!("a copy changed the name of {}", count(copied, "file")));
         }
         let unread = self.count(&[Code::NameRegion]);
         if unread > 0 {
-            let (files, what) = (number(unread, "file"), if unread == 1 { "a name" } else { "names" });
+            let (files, what) = (count(unread, "file"), if unread == 1 { "a name" } else { "names" });
             evidence.push(format!("{files} {} {what} that the game does not look for", has(unread)));
         }
         let elsewhere = self.count(&[Code::PakPlace]);
         if elsewhere > 0 {
-            let files = number(elsewhere, "pak region");
+            let files = count(elsewhere, "pak region");
             evidence.push(format!("the chunks of {files} cannot be where the name of the file has them"));
         }
         let paks = self.count(&[Code::PakName, Code::PakDuplicate]);
         for (names, file) in [(paks, "pak region"), (self.count(&[Code::BlockFileName]), "block file")] {
             if names > 0 {
                 let what = if names == 1 { "a name" } else { "names" };
-                evidence.push(format!("{} {} {what} that the game does not look for", number(names, file), has(names)));
+                evidence.push(format!("{} {} {what} that the game does not look for", count(names, file), has(names)));
             }
         }
         (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
@@ -168,15 +169,15 @@ impl Evidence {
         };
         add(u64::from(empty), "a table is empty although blocks follow it".to_owned());
         add(self.displaced, format!("{} not where the table has {}", verb(self.displaced), them(self.displaced)));
-        add(self.unowned, format!("{} that no table entry points to", number(self.unowned, "whole block")));
+        add(self.unowned, format!("{} that no table entry points to", count(self.unowned, "whole block")));
         add(torn, format!("{} written in part", verb(torn)));
-        add(zeroed, format!("{} of zeros where data was", number(zeroed, "run")));
+        add(zeroed, format!("{} of zeros where data was", count(zeroed, "run")));
         let table = self.count(&[Code::TableGap, Code::TableOverlap]);
-        add(table, format!("{} of table entries that contradict each other", number(table, "pair")));
+        add(table, format!("{} of table entries that contradict each other", count(table, "pair")));
         let doubled = self.count(&[Code::BlockDoubled]);
         add(doubled, format!("{} stored twice", verb(doubled)));
         let bare = self.count(&BARE);
-        add(bare, format!("{} without a byte in {}", number(bare, "file"), them(bare)));
+        add(bare, format!("{} without a byte in {}", count(bare, "file"), them(bare)));
         let hot = self.count(&[Code::StreamJournal]);
         add(hot, "a journal of a save that was not finished".to_owned());
         let blocks = self.displaced + self.unowned + torn + zeroed;
@@ -220,7 +221,7 @@ impl Evidence {
             () if torn > 0 => (CauseKind::Killed, &[CauseKind::Storage]),
             () if self.has(Code::BlockUnlisted) => {
                 let n = self.count(&[Code::BlockUnlisted]);
-                let words = format!("{} behind the last listed one", number(n, "whole block"));
+                let words = format!("{} behind the last listed one", count(n, "whole block"));
                 let evidence = vec![words];
                 return vec![Cause::new(CauseKind::Killed, n, evidence, &[CauseKind::OldStates])];
             }
@@ -246,14 +247,14 @@ impl Evidence {
         let of =
             |is_foreign: bool| all().filter(|(code, _)| FOREIGN.contains(code) == is_foreign).map(|(_, n)| n).sum();
         let (unknown, rest): (u64, u64) = (of(true), of(false));
-        let foreign = format!("{} of data that another program or engine writes", number(unknown, "finding"));
-        let damaged = format!("{} of bytes that no engine writes", number(rest, "finding"));
+        let foreign = format!("{} of data that another program or engine writes", count(unknown, "finding"));
+        let damaged = format!("{} of bytes that no engine writes", count(rest, "finding"));
         let header = self.count(&HEADER);
         let blocks = self.blocks_with(CauseKind::is_rest);
         let cause = match (unknown, rest) {
             (0, 0) => return None,
             (0, n) if n == header => {
-                let evidence = format!("{} in headers of region files, and none elsewhere", number(n, "finding"));
+                let evidence = format!("{} in headers of region files, and none elsewhere", count(n, "finding"));
                 Cause::new(CauseKind::Storage, blocks, vec![evidence], &[])
             }
             (0, _) => Cause::new(CauseKind::Storage, blocks, vec![damaged], &[CauseKind::Foreign]),
@@ -270,7 +271,7 @@ impl Evidence {
         };
         let codes: Vec<Code> = HEADER.into_iter().filter(|code| self.has(*code) && !is_explained(*code)).collect();
         let n = self.count(&codes);
-        let evidence = format!("{} in headers of region files", number(n, "finding"));
+        let evidence = format!("{} in headers of region files", count(n, "finding"));
         (n > 0).then(|| Cause::new(CauseKind::Storage, 0, vec![evidence], &[]))
     }
 
@@ -283,39 +284,33 @@ impl Evidence {
         }
         let refused = self.count(&SETTINGS);
         if refused > 0 {
-            let evidence = vec![format!("the engine does not save into {}", number(refused, "file"))];
+            let evidence = vec![format!("the engine does not save into {}", count(refused, "file"))];
             causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
         }
         let keys = self.count(&[Code::StreamKeyRule]);
         if keys > 0 {
             let has = if keys == 1 { "has" } else { "have" };
-            let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
+            let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", count(keys, "stream"));
             causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
         }
         if self.old_formula + self.given_formula > 0 {
             let evidence = match self.given_formula {
                 0 => "borders between blocks continue by the old formula only".to_owned(),
-                n => format!("`--slots old` says so of the blocks of {}", number(n, "file")),
+                n => format!("`--slots old` says so of the blocks of {}", count(n, "file")),
             };
             causes.push(Cause::new(CauseKind::OldFormula, 0, vec![evidence], &[]));
         }
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {
-            let evidence =
-                vec![format!("{} with blocks of engines before and after the change", number(slots, "file"))];
+            let evidence = vec![format!("{} with blocks of engines before and after the change", count(slots, "file"))];
             causes.push(Cause::new(CauseKind::OldSlots, 0, evidence, &[]));
         }
         causes
     }
 }
 
-/// `1 block`, `2 blocks`.
-fn number(n: u64, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
-}
-
 fn add_version(evidence: &mut Vec<String>, n: u64) {
-    evidence.push(format!("{} in region files of an older version", number(n, "damaged block")));
+    evidence.push(format!("{} in region files of an older version", count(n, "damaged block")));
 }
 
 const fn are(n: u64) -> &'static str {
@@ -335,5 +330,5 @@ const fn them(n: u64) -> &'static str {
 }
 
 fn verb(n: u64) -> String {
-    format!("{} {}", number(n, "block"), are(n))
+    format!("{} {}", count(n, "block"), are(n))
 }

@@ -121,27 +121,17 @@ impl Drawing<'_> {
     }
 
     /// Adds the bytes of row `number` of the picture, with the marks over its colours.
-    fn put_row(
-        &self,
-        colors: impl Iterator<Item = Option<Rgb>>,
-        [row, other]: [&[Pixel]; 2],
-        number: i64,
-        bytes: &mut Vec<u8>,
-    ) {
+    fn put_row(&self, colors: &mut [Option<Rgb>], [row, other]: [&[Pixel]; 2], number: i64, bytes: &mut Vec<u8>) {
         let rises = self.grid.layer.rises();
         let v = if rises { self.high[1] - 1 - number } else { self.low[1] + number };
-        let mut put = |(column, color): (i64, Option<Rgb>)| {
+        if self.other.is_some() {
+            let window = |pixels: &[Pixel]| Window { width: pixels.len(), pixels: pixels.to_vec() };
+            difference::paint(self.grid.layer, colors, &window(row), &window(other), 0);
+        }
+        for (column, color) in (0i64..).zip(colors.iter().copied()) {
             let color = self.marked(color, [self.low[0] + column, v], [column, v]);
             bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
-        };
-        if self.other.is_none() {
-            (0i64..).zip(colors).for_each(&mut put);
-            return;
         }
-        let window = |pixels: &[Pixel]| Window { width: pixels.len(), pixels: pixels.to_vec() };
-        let mut colors: Vec<Option<Rgb>> = colors.collect();
-        difference::paint(self.grid.layer, &mut colors, &window(row), &window(other), 0);
-        (0i64..).zip(colors).for_each(&mut put);
     }
 
     /// Compresses the rows of the picture, in order, into a file.

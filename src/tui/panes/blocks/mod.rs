@@ -370,7 +370,7 @@ fn summary(app: &App, table: &Table, shown: &ShownRows) -> Vec<(Role, String)> {
     let state = &app.panes.blocks;
     let dot = app.glyphs.dot;
     let mut out = Vec::new();
-    let blocks = |n: usize| format!("{} block{}", grouped(n as u64), if n == 1 { "" } else { "s" });
+    let blocks = |n: usize| crate::printable::count(n as u64, "block");
     if state.filter.is_empty() {
         out.push((Role::Text, blocks(table.len())));
     } else {
