@@ -49,6 +49,9 @@ pub struct Totals {
     /// Of the blocks against the format, rows of streams, whose keys, pages or data are wrong.
     #[serde(skip)]
     pub odd_rows: u64,
+    /// Of the blocks that are not where the table has them, those that no entry points to.
+    #[serde(skip)]
+    pub unowned: u64,
     /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.
     #[serde(skip)]
     pub wrong_records: u64,
@@ -82,7 +85,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Blocks that are neither right as they are, nor torn, nor against the format: the table has them elsewhere.
+    /// Blocks that are neither right as they are, nor torn, nor against the format: the table has them elsewhere, or not at all.
     #[must_use]
     pub const fn misplaced(&self) -> u64 {
         self.source.saturating_sub(self.kept).saturating_sub(self.torn).saturating_sub(self.odd)
@@ -124,6 +127,7 @@ impl Totals {
         self.pages_lost += other.pages_lost;
         self.damaged += other.damaged;
         self.odd_rows += other.odd_rows;
+        self.unowned += other.unowned;
         self.wrong_records += other.wrong_records;
         self.misnamed += other.misnamed;
         self.unplaced += other.unplaced;

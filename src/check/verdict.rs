@@ -165,8 +165,10 @@ fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
     let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
     let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
     let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
+    let unowned = totals.unowned.min(misplaced);
     for (n, [one, several]) in [
-        (misplaced, elsewhere),
+        (misplaced - unowned, elsewhere),
+        (unowned, ["is unowned", "are unowned"]),
         (totals.wrong_records, ["has a wrong record", "have wrong records"]),
         (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
         (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
@@ -390,7 +392,8 @@ mod tests {
         pages_lost: 0,
         damaged: 0,
         odd_rows: 0,
-        wrong_records: 0,
+        unowned: 0,
+            wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
         has_maps: false,

@@ -183,6 +183,7 @@ impl Marks {
                 () if block.fate == Fate::Kept => return,
                 () if block.torn => Mark::Torn,
                 () if block.odd => Mark::Warning,
+                () if block.unowned => Mark::Unowned,
                 () => Mark::Misplaced,
             };
             if let Some(position) = block.position.filter(|_| count <= MOST_DAMAGED) {

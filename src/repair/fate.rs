@@ -49,6 +49,8 @@ pub struct BlockFate<'p> {
     pub torn: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
+    /// Whether it is whole and no entry of its region's table points to it.
+    pub unowned: bool,
 }
 
 /// The files of a save, by path.
@@ -75,7 +77,7 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         !matches!(files.get(&region.path), Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles);
     let fate = |position, fate, torn, odd| {
         let (file, lod) = (region.name.as_path(), region.lod);
-        BlockFate { file, lod, position, record: None, fate, is_of_region, torn, odd }
+        BlockFate { file, lod, position, record: None, fate, is_of_region, torn, odd, unowned: false }
     };
     let own = || -> Option<Region<FileSource>> {
         let &File::Region(forest, file) = files.get(&region.path)? else { return None };
@@ -112,7 +114,9 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         Action::Rebuild => {
             for block in &region.blocks {
                 let (what, torn, odd) = of_decision(block);
-                each(fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd));
+                let unowned = block.origin == Origin::Found && block.moved && block.listed_at.is_none();
+                let fate = fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd);
+                each(BlockFate { unowned, ..fate });
             }
             for (position, why) in &region.missing {
                 each(fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false));
@@ -144,6 +148,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
         is_of_region: false,
         torn,
         odd: false,
+        unowned: false,
     };
     let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'p>)| {
         let Some(&File::Pak(dir, file)) = files.get(&pak.path) else { return };
@@ -171,7 +176,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
 fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
     let fate = |lod, position, fate, torn, odd| {
         let file = &stream.name;
-        BlockFate { file, lod, position, record: None, fate, is_of_region: false, torn, odd }
+        BlockFate { file, lod, position, record: None, fate, is_of_region: false, torn, odd, unowned: false }
     };
     match stream.action {
         Action::Copy | Action::Restore => {

@@ -38,6 +38,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         let is_elsewhere = !block.torn && !block.odd && block.fate != Fate::Kept;
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
+        totals.unowned += u64::from(is_elsewhere && block.unowned);
         totals.odd += u64::from(block.odd);
     });
     let rebuilt = |action| action == Action::Rebuild;
@@ -124,6 +125,8 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
         salvaged,
         salvaged_likely: salvaged - certain.salvaged,
         lost: likely.lost,
+        // Those whose positions are only likely have none without.
+        unowned: certain.unowned.max(likely.unowned),
         unplaced: likely.unplaced,
         set_aside: likely.set_aside,
         set_aside_identical: likely.set_aside_identical,
