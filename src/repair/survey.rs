@@ -177,7 +177,7 @@ fn glance(
     options: &Options<'_>,
 ) -> Result<(quick::Glance, Screened), Error> {
     let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
-    if !usual || !file.damage.is_empty() || save.options.has_slots() || forest.inferred_slots.is_some() {
+    if !usual || save.options.has_slots() || forest.inferred_slots.is_some() {
         return Ok(Default::default());
     }
     let path = forest.dir.join(&file.name);
@@ -185,6 +185,10 @@ fn glance(
     let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(Default::default()) };
     let looked = check::look(&region, &save.shown(&path), &options.watch);
     draft::unchanged(&region.source, &path)?;
+    // A file whose header or table is damaged is walked over, but its borders show as much as those of others.
+    if !file.damage.is_empty() {
+        return Ok((quick::Glance::default(), looked.1));
+    }
     Ok(looked)
 }
 
