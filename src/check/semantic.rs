@@ -20,7 +20,9 @@ use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, 
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
+use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
+use crate::recover::screen::Screened;
 use crate::recover::slots::{self, FormulaEvidence};
 use crate::recover::solutions::solve_once;
 use crate::recover::survey::{self, Solved};
@@ -135,9 +137,6 @@ impl Doubts {
         if let Some((path, doubt)) = slots(save, forest, options) {
             self.by_file.entry(path).or_default().listed.push(doubt);
         }
-        for (path, doubt) in misnamed(forest, &files, glance) {
-            self.by_file.entry(path).or_default().listed.push(doubt);
-        }
         let mut broken = find_broken(save, forest, &files, options, &glance.explained);
         let has_exchanged = |file: &RegionFile| {
             glance.screened.get(&forest.dir.join(&file.name)).is_some_and(|seams| seams.has_exchanged)
@@ -145,6 +144,8 @@ impl Doubts {
         let member =
             |(file, broken): (&&RegionFile, &Option<Broken>)| Member::new(file, broken.as_ref(), has_exchanged(file));
         let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
+        // Damaged regions show their names only with their blocks in place.
+        let mut placed: HashMap<PathBuf, Screened> = HashMap::new();
         for cluster in clusters(&members) {
             if options.cancelled() {
                 break;
@@ -156,7 +157,9 @@ impl Doubts {
             let mut opened = parallel::filter_map(&opened, |&(i, near)| {
                 let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
                 let split = if near { None } else { Split::find(&region, &case) };
-                Some((i, near, region.header, case, split))
+                // A cluster may have more regions than a process may have open files.
+                region.source.close();
+                Some((i, near, region, case, split))
             });
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
             let members: Vec<survey::Member<'_>> = opened
@@ -165,10 +168,17 @@ impl Doubts {
                 .collect();
             let effort = options.effort.factor();
             let solved = solve_once(&members, &Weights::default(), effort, &options.watch, options.solutions);
-            for ((i, near, header, case, _), solved) in opened.iter().zip(&*solved) {
+            for ((i, near, region, case, _), solved) in opened.iter().zip(&*solved) {
                 self.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
+                    let header = &region.header;
+                    let seams = placed_seams::of_placed(&region.source, header, case, solved, &save.options.limits);
+                    region.source.close();
+                    if let (Ok(Some(mut seams)), true) = (seams, files.len() > 1) {
+                        seams.shorten(files.len());
+                        placed.insert(path.clone(), seams);
+                    }
                     judge(header, case, solved, cap, self.by_file.entry(path).or_default());
                 }
             }
@@ -177,6 +187,10 @@ impl Doubts {
                     broken.needed = None;
                 }
             }
+        }
+        for (path, doubt) in misnamed(forest, &files, glance, &placed) {
+            // Before what is in doubt about its blocks.
+            self.by_file.entry(path).or_default().listed.insert(0, doubt);
         }
     }
 }
@@ -201,12 +215,20 @@ fn find_broken(
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
 }
 
-/// Region files whose blocks are those of another region.
-fn misnamed(forest: &Forest, files: &[&RegionFile], glance: &Glance) -> Vec<(PathBuf, Doubt)> {
+/// Region files whose blocks are those of another region, by the seams of all files; of those in `placed` by these.
+fn misnamed(
+    forest: &Forest,
+    files: &[&RegionFile],
+    glance: &Glance,
+    placed: &HashMap<PathBuf, Screened>,
+) -> Vec<(PathBuf, Doubt)> {
     let path = |file: &RegionFile| forest.dir.join(&file.name);
     let (named, of): (Vec<Named<'_>>, Vec<&RegionFile>) = files
         .iter()
-        .filter_map(|file| Some((glance.screened.get(&path(file))?, *file)))
+        .filter_map(|file| {
+            let path = path(file);
+            Some((placed.get(&path).or_else(|| glance.screened.get(&path))?, *file))
+        })
         .map(|(screened, file)| (Named { lod: file.lod, position: file.position, screened }, file))
         .unzip();
     let doubt = |found: Misnamed| {

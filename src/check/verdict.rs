@@ -393,7 +393,7 @@ mod tests {
         damaged: 0,
         odd_rows: 0,
         unowned: 0,
-            wrong_records: 0,
+        wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
         has_maps: false,

@@ -20,6 +20,7 @@ pub mod moved;
 pub mod names;
 pub mod pak;
 mod pass;
+pub mod placed_seams;
 pub mod quick;
 pub mod reading;
 pub mod region;

@@ -1,5 +1,6 @@
 //! What a repair does with a save: which files are copied as they are, which are built anew, and from which blocks.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
+use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
 use crate::repair::decision::{Action, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
@@ -243,19 +245,23 @@ fn one_forest(
         target.format.filter(|format| is_near(file, format) || survey::has_other_layout(forest, file, format))
     };
     let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
-    let (looks, misnamed) = survey::look(save, &files, options)?;
-    // From here on each region has the coordinates that its blocks belong to.
-    let moved = (!misnamed.is_empty()).then(|| rename(forest, &misnamed));
-    let forest = moved.as_ref().unwrap_or(forest);
-    let files: Vec<_> = forest.regions.iter().zip(files).map(|(file, (.., format))| (forest, file, format)).collect();
-    let mut ready: Vec<HashMap<PathBuf, RegionPlan>> = all.iter().map(|_| HashMap::new()).collect();
-    survey::solve_all(save, &files, &looks, options, |walk, solved| {
-        let format = layout(walk.file);
-        for (ready, options) in ready.iter_mut().zip(all) {
-            ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
+    let (looks, mut seams) = survey::look(save, &files, options)?;
+    let mut misnamed = survey::misnamed(forest, &seams);
+    let mut named = with_names(forest, &misnamed);
+    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all)?;
+    if !placed.is_empty() {
+        for (number, screened) in placed {
+            seams[number] = screened;
         }
-        Ok(())
-    })?;
+        // Damaged regions show their names only with their blocks in place. With other names they have other neighbours.
+        let again = survey::misnamed(forest, &seams);
+        if again != misnamed {
+            named = with_names(forest, &again);
+            (ready, _) = solve(save, &named, &layout, &looks, store, all)?;
+            misnamed = again;
+        }
+    }
+    let forest = &*named;
     for (plan, ready) in plans.iter_mut().zip(ready) {
         of_files(save, forest, target, store, &looks, ready, plan);
         for found in &misnamed {
@@ -272,11 +278,46 @@ fn one_forest(
     Ok(())
 }
 
+/// What is planned for the regions of a forest that are not healthy, by their paths, for each of several sets of options.
+type Ready = Vec<HashMap<PathBuf, RegionPlan>>;
+
+/// Solves the regions of a forest that are not healthy, each with the coordinates that its blocks belong to, and plans them. Also
+/// returns the seams of those whose blocks are not where their tables have them, by their numbers.
+fn solve<'s>(
+    save: &Save,
+    forest: &'s Forest,
+    layout: &dyn Fn(&RegionFile) -> Option<Format>,
+    looks: &[Standing],
+    store: Option<&Store>,
+    all: &[Options<'_>],
+) -> Result<(Ready, Vec<(usize, Screened)>), Error> {
+    let Some(options) = all.first() else { return Ok((Vec::new(), Vec::new())) };
+    let files: Vec<survey::Listed<'s>> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
+    let mut ready: Ready = all.iter().map(|_| HashMap::new()).collect();
+    let mut placed = Vec::new();
+    survey::solve_all(save, &files, looks, options, |walk, solved| {
+        let format = layout(walk.file);
+        for (ready, options) in ready.iter_mut().zip(all) {
+            ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
+        }
+        // One region alone has no neighbour that shows its name.
+        let number = forest.regions.iter().position(|file| std::ptr::eq(file, walk.file));
+        if let Some(number) = number.filter(|_| files.len() > 1)
+            && let Some(mut screened) = walk.placed_seams(solved, &save.options.limits)?
+        {
+            screened.shorten(files.len());
+            placed.push((number, screened));
+        }
+        Ok(())
+    })?;
+    Ok((ready, placed))
+}
+
 /// A forest with the files that have the names of others where their blocks belong.
-fn rename(forest: &Forest, misnamed: &[Misnamed]) -> Forest {
-    let mut forest = forest.clone();
+fn with_names<'f>(forest: &'f Forest, misnamed: &[Misnamed]) -> Cow<'f, Forest> {
+    let mut forest = Cow::Borrowed(forest);
     for found in misnamed {
-        let file = &mut forest.regions[found.file];
+        let file = &mut forest.to_mut().regions[found.file];
         file.position = found.region;
         file.is_renamed = true;
     }

@@ -9,18 +9,20 @@ use crate::damage::{Code, Damage};
 use crate::draft;
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
+use crate::limits::Limits;
 use crate::parallel;
 pub(super) use crate::recover::cluster::Sides;
 use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
+use crate::recover::placed_seams;
 use crate::recover::quick;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
 use crate::recover::solutions::solve_once;
-use crate::recover::survey;
 pub(super) use crate::recover::survey::Solved;
+use crate::recover::survey;
 use crate::recover::torn_table::Split;
 use crate::recover::weights::Weights;
 use crate::repair::layout;
@@ -72,6 +74,12 @@ pub(super) type Listed<'s> = (&'s Forest, &'s RegionFile, Option<Format>);
 impl Walk<'_> {
     pub fn path(&self) -> PathBuf {
         self.forest.dir.join(&self.file.name)
+    }
+
+    /// Its seams with its blocks where they were solved to be; `None` if that is where the table has them.
+    pub fn placed_seams(&self, solved: &Solved, limits: &Limits) -> Result<Option<Screened>, Error> {
+        let seams = placed_seams::of_placed(&self.region.source, &self.region.header, &self.case, solved, limits);
+        Ok(seams.map_err(draft::Error::read(&self.path()))?)
     }
 
     /// Whether its header is as it must be, all entries have sectors, and the last one is there to its end.
@@ -127,13 +135,12 @@ impl Walk<'_> {
     }
 }
 
-/// Looks at all region files, without the outer layers of their blocks: most have nothing wrong. Also returns the files that
-/// have the names of others.
+/// Looks at all region files, without the outer layers of their blocks: most have nothing wrong. Also returns their seams.
 pub(super) fn look(
     save: &Save,
     files: &[Listed<'_>],
     options: &Options<'_>,
-) -> Result<(Vec<Standing>, Vec<Misnamed>), Error> {
+) -> Result<(Vec<Standing>, Vec<Screened>), Error> {
     options.watch.begin(Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
     let glance = |(forest, file, format): &Listed<'_>| {
         options.go_on()?;
@@ -160,12 +167,13 @@ pub(super) fn look(
         Ok::<_, Error>(if has_exchanged { Standing::Exchanged } else { look })
     };
     let looks = parallel::try_map(&shown, one)?;
-    let named: Vec<Named<'_>> = files
-        .iter()
-        .zip(&screened)
-        .map(|((_, file, _), screened)| Named { lod: file.lod, position: file.position, screened })
-        .collect();
-    Ok((looks, names::misnamed(&named)))
+    Ok((looks, screened))
+}
+
+/// The files of a forest that have the names of others, by the seams of all of them.
+pub(super) fn misnamed(forest: &Forest, screened: &[Screened]) -> Vec<Misnamed> {
+    let named = |(file, screened): (&RegionFile, _)| Named { lod: file.lod, position: file.position, screened };
+    names::misnamed(&forest.regions.iter().zip(screened).map(named).collect::<Vec<_>>())
 }
 
 /// What one look says of a region file.
