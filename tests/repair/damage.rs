@@ -246,30 +246,3 @@ fn region_files_with_the_names_of_others_get_their_own() {
         assert!(found == 1 && copy == right, "{ground:?}: one file far away");
     }
 }
-
-#[test]
-fn a_damaged_region_shows_its_name_once_its_blocks_are_in_place() {
-    let dir = tempfile::tempdir().unwrap();
-    let world = dir.path().join("world");
-    let regions = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]];
-    Terrain::small(Ground::Smooth, 63).write(&world, &regions);
-    let path = |name: &str| world.join("regions/lod0").join(name);
-    let [one, other, away] = ["r.0.0.0.vxr", "r.1.0.1.vxr", "away"].map(path);
-    for count in [20, 40] {
-        let whole = fs::read(&one).unwrap();
-        let mut damaged = whole.clone();
-        rotate(&mut damaged, count, &mut Random::new(63));
-        fs::write(&one, damaged).unwrap();
-        let right = misnamed(&world).1;
-        fs::rename(&one, &away).unwrap();
-        fs::rename(&other, &one).unwrap();
-        fs::rename(&away, &other).unwrap();
-        let (found, copy) = misnamed(&world);
-        fs::rename(&other, &away).unwrap();
-        fs::rename(&one, &other).unwrap();
-        fs::rename(&away, &one).unwrap();
-        fs::write(&one, whole).unwrap();
-        assert_eq!(found, 2, "{count} entries");
-        assert!(copy == right, "{count} entries: the copy differs from that of a save with the right names");
-    }
-}

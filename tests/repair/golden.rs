@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
 
-use crate::common::golden;
 use crate::common::truth::{Signature, signature, truth};
+use crate::common::{copy_dir, directories, golden};
 use crate::{contents_of, findings, mend, tree, whole_blocks};
 
 fn judge(case: &Path, saved: &[&str]) {
@@ -92,4 +92,25 @@ fn a_copy_with_likely_places_is_clean_and_is_not_repaired_again() {
         assert_eq!(findings(&to), (0, 0), "{}", case.display());
         assert!(mend(&to, &again, true).plan.changes_nothing(), "{}", case.display());
     }
+}
+
+/// The table of a region of a killed game puts other blocks at its borders: only its blocks in their places show its name.
+#[test]
+fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
+    let mut renamed = 0;
+    for case in directories(&golden("crash_terrain")) {
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("world");
+        copy_dir(case.join("world"), &source);
+        let [one, other, away] =
+            ["r.0.0.0.vxr", "r.0.0.-1.vxr", "away"].map(|name| source.join("regions/lod0").join(name));
+        for (from, to) in [(&one, &away), (&other, &one), (&away, &other)] {
+            fs::rename(from, to).unwrap();
+        }
+        let (copy, again) = (dir.path().join("copy"), dir.path().join("again"));
+        let plan = mend(&source, &copy, false).plan;
+        renamed += usize::from(plan.regions.iter().any(|region| region.region.is_some()));
+        assert!(mend(&copy, &again, false).plan.changes_nothing(), "{}", case.display());
+    }
+    assert!(renamed > 0);
 }
