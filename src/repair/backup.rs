@@ -88,7 +88,7 @@ impl Store {
             return Ok(Some(store));
         }
         let (mut store, mut solved) = (empty(), HashSet::new());
-        solve_all(backup, &files, &looks, options, |walk, of| {
+        solve_all(backup, &files, &looks, options, |_, walk, of| {
             solved.insert(walk.path());
             store.add(walk, of);
             Ok(())

@@ -295,14 +295,13 @@ fn solve<'s>(
     let files: Vec<survey::Listed<'s>> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
     let mut ready: Ready = all.iter().map(|_| HashMap::new()).collect();
     let mut placed = Vec::new();
-    survey::solve_all(save, &files, looks, options, |walk, solved| {
+    survey::solve_all(save, &files, looks, options, |number, walk, solved| {
         let format = layout(walk.file);
         for (ready, options) in ready.iter_mut().zip(all) {
             ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
         }
         // One region alone has no neighbour that shows its name.
-        let number = forest.regions.iter().position(|file| std::ptr::eq(file, walk.file));
-        if let Some(number) = number.filter(|_| files.len() > 1)
+        if files.len() > 1
             && let Some(mut screened) = walk.placed_seams(solved, &save.options.limits)?
         {
             screened.shorten(files.len());

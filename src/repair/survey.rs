@@ -200,13 +200,13 @@ fn glance(
     Ok(looked)
 }
 
-/// Walks over the regions that are not healthy, solves them together with those beside them, and passes each on.
+/// Walks over the regions that are not healthy, solves them together with those beside them, and passes each on with its number.
 pub(super) fn solve_all<'s>(
     save: &Save,
     files: &[Listed<'s>],
     looks: &[Standing],
     options: &Options<'_>,
-    mut each: impl FnMut(&Walk<'s>, &Solved) -> Result<(), Error>,
+    mut each: impl FnMut(usize, &Walk<'s>, &Solved) -> Result<(), Error>,
 ) -> Result<(), Error> {
     // A region without a block shows nothing about the others.
     let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Standing::Nothing)).collect();
@@ -255,7 +255,7 @@ pub(super) fn solve_all<'s>(
             options.go_on()?;
             let healthy = matches!(looks[*i], Standing::Healthy | Standing::Exchanged) && walk.case.is_intact();
             if !near && (!healthy || solved.is_contradicted()) {
-                each(walk, solved)?;
+                each(*i, walk, solved)?;
                 walk.region.source.file().close();
             }
         }
