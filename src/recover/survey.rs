@@ -180,8 +180,12 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
 
 /// Whether the seams are asked again for entries that were exchanged, once the order of the sectors has placed the blocks of a region. In
 /// large regions too many blocks look alike.
-const fn is_asked_again(member: &Member<'_>, order: &Option<Solved>) -> bool {
-    matches!(order, Some(order) if !order.as_listed) && !member.near && !member.case.is_large()
+fn is_asked_again(member: &Member<'_>, order: &Option<Solved>) -> bool {
+    let is_changed = match order {
+        Some(order) => !order.as_listed,
+        None => !member.case.is_intact(),
+    };
+    is_changed && !member.near && !member.case.is_large()
 }
 
 /// Exchanges blocks that the order of the sectors left in each other's places: it believes entries that lead to whole blocks, and a
