@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
 
+use crate::common::damage::table_at;
 use crate::common::truth::{Signature, signature, truth};
 use crate::common::{copy_dir, directories, golden};
 use crate::{contents_of, findings, mend, tree, whole_blocks};
@@ -110,4 +111,22 @@ fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
         mend(&source, &copy, false);
         assert!(mend(&copy, &again, false).plan.changes_nothing(), "{}", case.display());
     }
+}
+
+/// Two entries that lost their blocks leave the table to the seams, which then also ask about the two that were exchanged.
+#[test]
+fn exchanged_entries_beside_lost_ones_are_found_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("world");
+    copy_dir(golden("crash_terrain/t1/world"), &source);
+    let path = source.join("regions/lod0/r.0.0.0.vxr");
+    let mut file = fs::read(&path).unwrap();
+    let table = table_at(&file);
+    let entries = file[table].as_chunks_mut::<4>().0;
+    entries.swap(16, 529);
+    (entries[0], entries[528]) = ([0; 4], [0; 4]);
+    fs::write(&path, file).unwrap();
+    let (copy, again) = (dir.path().join("copy"), dir.path().join("again"));
+    mend(&source, &copy, false);
+    assert!(mend(&copy, &again, false).plan.changes_nothing());
 }
