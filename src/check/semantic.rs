@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::bytes::Span;
 use crate::check::Options;
@@ -145,6 +146,8 @@ impl Doubts {
             |(file, broken): (&&RegionFile, &Option<Broken>)| Member::new(file, broken.as_ref(), has_exchanged(file));
         let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
         // Damaged regions show their names only with their blocks in place.
+        let no_names = HashMap::new();
+        let doubtful: HashSet<usize> = names::in_doubt(&named(forest, &files, glance, &no_names)).into_iter().collect();
         let mut placed: HashMap<PathBuf, Screened> = HashMap::new();
         for cluster in clusters(&members) {
             if options.cancelled() {
@@ -159,25 +162,27 @@ impl Doubts {
                 let split = if near { None } else { Split::find(&region, &case) };
                 // A cluster may have more regions than a process may have open files.
                 region.source.close();
-                Some((i, near, region, case, split))
+                let source = (!near && doubtful.contains(&i)).then_some(region.source);
+                Some((i, near, region.header, source, case, split))
             });
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
             let members: Vec<survey::Member<'_>> = opened
                 .iter()
-                .map(|(_, near, _, case, split)| survey::Member { case, split: split.as_ref(), near: *near })
+                .map(|(_, near, .., case, split)| survey::Member { case, split: split.as_ref(), near: *near })
                 .collect();
             let effort = options.effort.factor();
             let solved = solve_once(&members, &Weights::default(), effort, &options.watch, options.solutions);
-            for ((i, near, region, case, _), solved) in opened.iter().zip(&*solved) {
+            for ((i, near, header, source, case, _), solved) in opened.iter().zip(&*solved) {
                 self.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
-                    let header = &region.header;
-                    let seams = placed_seams::of_placed(&region.source, header, case, solved, &save.options.limits);
-                    region.source.close();
-                    if let (Ok(Some(mut seams)), true) = (seams, files.len() > 1) {
-                        seams.shorten(files.len());
-                        placed.insert(path.clone(), seams);
+                    if let Some(source) = source {
+                        let seams = placed_seams::of_placed(source, header, case, solved, &save.options.limits);
+                        source.close();
+                        if let Ok(Some(mut seams)) = seams {
+                            seams.shorten(files.len());
+                            placed.insert(path.clone(), seams);
+                        }
                     }
                     judge(header, case, solved, cap, self.by_file.entry(path).or_default());
                 }
@@ -215,24 +220,31 @@ fn find_broken(
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
 }
 
-/// Region files whose blocks are those of another region, by the seams of all files; of those in `placed` by these.
+/// The region files of a forest, in order, with their seams: those in `placed` with these.
+fn named<'g>(
+    forest: &Forest,
+    files: &[&RegionFile],
+    glance: &'g Glance,
+    placed: &'g HashMap<PathBuf, Screened>,
+) -> Vec<Named<'g>> {
+    static NO_SEAMS: LazyLock<Screened> = LazyLock::new(Screened::default);
+    let of = |file: &&RegionFile| {
+        let path = forest.dir.join(&file.name);
+        let screened = placed.get(&path).or_else(|| glance.screened.get(&path)).unwrap_or(&NO_SEAMS);
+        Named { lod: file.lod, position: file.position, screened }
+    };
+    files.iter().map(of).collect()
+}
+
+/// Region files whose blocks are those of another region.
 fn misnamed(
     forest: &Forest,
     files: &[&RegionFile],
     glance: &Glance,
     placed: &HashMap<PathBuf, Screened>,
 ) -> Vec<(PathBuf, Doubt)> {
-    let path = |file: &RegionFile| forest.dir.join(&file.name);
-    let (named, of): (Vec<Named<'_>>, Vec<&RegionFile>) = files
-        .iter()
-        .filter_map(|file| {
-            let path = path(file);
-            Some((placed.get(&path).or_else(|| glance.screened.get(&path))?, *file))
-        })
-        .map(|(screened, file)| (Named { lod: file.lod, position: file.position, screened }, file))
-        .unzip();
     let doubt = |found: Misnamed| {
-        let file = of[found.file];
+        let file = files[found.file];
         let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
         let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
         let remark = format!(
@@ -240,9 +252,9 @@ fn misnamed(
             count(found.seams.into(), "block"),
             count(found.neighbours.into(), "neighbouring region"),
         );
-        (path(file), Doubt { position: None, damage, remark: Some(remark), weak: false })
+        (forest.dir.join(&file.name), Doubt { position: None, damage, remark: Some(remark), weak: false })
     };
-    names::misnamed(&named).into_iter().map(doubt).collect()
+    names::misnamed(&named(forest, files, glance, placed)).into_iter().map(doubt).collect()
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.

@@ -248,7 +248,8 @@ fn one_forest(
     let (looks, mut seams) = survey::look(save, &files, options)?;
     let mut misnamed = survey::misnamed(forest, &seams);
     let mut named = with_names(forest, &misnamed);
-    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all)?;
+    let doubtful = survey::in_doubt(forest, &seams);
+    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all, &doubtful)?;
     if !placed.is_empty() {
         for (number, screened) in placed {
             seams[number] = screened;
@@ -257,7 +258,7 @@ fn one_forest(
         let again = survey::misnamed(forest, &seams);
         if again != misnamed {
             named = with_names(forest, &again);
-            (ready, _) = solve(save, &named, &layout, &looks, store, all)?;
+            (ready, _) = solve(save, &named, &layout, &looks, store, all, &HashSet::new())?;
             misnamed = again;
         }
     }
@@ -282,7 +283,7 @@ fn one_forest(
 type Ready = Vec<HashMap<PathBuf, RegionPlan>>;
 
 /// Solves the regions of a forest that are not healthy, each with the coordinates that its blocks belong to, and plans them. Also
-/// returns the seams of those whose blocks are not where their tables have them, by their numbers.
+/// returns the seams of those in `doubtful` whose blocks are not where their tables have them, by their numbers.
 fn solve<'s>(
     save: &Save,
     forest: &'s Forest,
@@ -290,6 +291,7 @@ fn solve<'s>(
     looks: &[Standing],
     store: Option<&Store>,
     all: &[Options<'_>],
+    doubtful: &HashSet<usize>,
 ) -> Result<(Ready, Vec<(usize, Screened)>), Error> {
     let Some(options) = all.first() else { return Ok((Vec::new(), Vec::new())) };
     let files: Vec<survey::Listed<'s>> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
@@ -300,8 +302,7 @@ fn solve<'s>(
         for (ready, options) in ready.iter_mut().zip(all) {
             ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
         }
-        // One region alone has no neighbour that shows its name.
-        if files.len() > 1
+        if doubtful.contains(&number)
             && let Some(mut screened) = walk.placed_seams(solved, &save.options.limits)?
         {
             screened.shorten(files.len());

@@ -170,10 +170,20 @@ pub(super) fn look(
     Ok((looks, screened))
 }
 
+/// The files of a forest with their seams.
+fn named<'s>(forest: &Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
+    let of = |(file, screened): (&RegionFile, _)| Named { lod: file.lod, position: file.position, screened };
+    forest.regions.iter().zip(screened).map(of).collect()
+}
+
 /// The files of a forest that have the names of others, by the seams of all of them.
 pub(super) fn misnamed(forest: &Forest, screened: &[Screened]) -> Vec<Misnamed> {
-    let named = |(file, screened): (&RegionFile, _)| Named { lod: file.lod, position: file.position, screened };
-    names::misnamed(&forest.regions.iter().zip(screened).map(named).collect::<Vec<_>>())
+    names::misnamed(&named(forest, screened))
+}
+
+/// The files of a forest whose names are in doubt, by their numbers.
+pub(super) fn in_doubt(forest: &Forest, screened: &[Screened]) -> HashSet<usize> {
+    names::in_doubt(&named(forest, screened)).into_iter().collect()
 }
 
 /// What one look says of a region file.
