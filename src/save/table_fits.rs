@@ -10,9 +10,6 @@ use crate::source::Source;
 /// Entries of a table that are looked at.
 const ENTRIES: usize = 1 << 18;
 
-/// Bytes of a table that are read at once.
-const PART: usize = 1 << 16;
-
 /// Entries that must fit before a header or a shift is believed.
 const LEAST: usize = 2;
 
@@ -50,25 +47,14 @@ impl Fits {
 pub(crate) type Place = (u64, u32);
 
 pub(crate) fn places(source: &impl Source, header: &Header) -> io::Result<Vec<Place>> {
-    Ok(entries(source, header)?.into_iter().map(|entry| place(header, entry)).collect())
-}
-
-fn place(header: &Header, entry: u32) -> Place {
-    (header.sector_span(u64::from(entry >> 8), 0).start, entry & 255)
-}
-
-/// The entries of the table that are not empty, in the order of their sectors.
-fn entries(source: &impl Source, header: &Header) -> io::Result<Vec<u32>> {
-    let (mut entries, mut bytes) = (Vec::new(), Vec::new());
-    let end = header.table.end.min(header.table.start.saturating_add(1 << 24));
-    for start in (header.table.start..end).step_by(PART) {
-        let part = crate::bytes::index(end - start).min(PART);
-        source.read_into(start, part, &mut bytes)?;
-        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-        entries.extend(words.filter(|entry| *entry != 0).take(ENTRIES - entries.len()));
-    }
-    entries.sort_unstable();
-    Ok(entries)
+    let mut table = Vec::new();
+    let len = usize::try_from(header.table.len()).unwrap_or(usize::MAX).min(1 << 24);
+    source.read_into(header.table.start, len, &mut table)?;
+    let entries = table.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).filter(|entry| *entry != 0);
+    let place = |entry: u32| (header.sector_span(u64::from(entry >> 8), 0).start, entry & 255);
+    let mut places: Vec<Place> = entries.take(ENTRIES).map(place).collect();
+    places.sort_unstable();
+    Ok(places)
 }
 
 /// Whether a block of so many sectors seems to begin at a byte.
@@ -94,13 +80,13 @@ pub(crate) fn sectors_at(head: &[u8], sector: u32) -> Option<u32> {
 }
 
 pub(crate) fn fits(source: &impl Source, header: &Header) -> io::Result<Fits> {
-    let entries = entries(source, header)?;
-    let mut fits = Fits { fitting: 0, used: entries.len() };
-    let step = entries.len().div_ceil(512).max(1);
+    let places = places(source, header)?;
+    let mut fits = Fits { fitting: 0, used: places.len() };
+    let step = places.len().div_ceil(512).max(1);
     if step > 1 {
-        fits.used = entries.iter().step_by(step).count();
+        fits.used = places.iter().step_by(step).count();
     }
-    for (at, count) in entries.iter().step_by(step).map(|entry| place(header, *entry)) {
+    for &(at, count) in places.iter().step_by(step) {
         fits.fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
     }
     Ok(fits)

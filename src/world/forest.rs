@@ -168,36 +168,17 @@ impl<'s> Regions<'s> {
     pub fn index(&self, save: &Save, lod: u8, slots: Option<SlotFormula>) -> Index {
         let files: Vec<(u32, &RegionFile)> =
             (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
+        let parts = parallel::map(&files, |(number, file)| of_region(save, self.forest, *number, file, slots));
         let mut all = OfRegion::default();
-        for files in groups(&files) {
-            let parts = parallel::map(files, |(number, file)| of_region(save, self.forest, *number, file, slots));
-            for OfRegion { blocks, faults, corrected } in parts {
-                all.blocks.extend(blocks);
-                all.faults.extend(faults);
-                all.corrected.extend(corrected);
-            }
+        all.blocks.reserve_exact(parts.iter().map(|part| part.blocks.len()).sum());
+        for OfRegion { blocks, faults, corrected } in parts {
+            all.blocks.extend(blocks);
+            all.faults.extend(faults);
+            all.corrected.extend(corrected);
         }
         let OfRegion { blocks, faults, corrected } = all;
         Index { corrected, ..Index::new(lod, blocks, Vec::new(), faults) }
     }
-}
-
-/// The most entries of the tables of a group of files, unless each thread has but one of them.
-const ENTRIES: u64 = 1 << 18;
-
-/// Files whose blocks are read at the same time: not all of them, which would be in memory twice.
-fn groups<'f, 's>(mut files: &'f [(u32, &'s RegionFile)]) -> impl Iterator<Item = &'f [(u32, &'s RegionFile)]> {
-    std::iter::from_fn(move || {
-        let mut entries = 0u64;
-        let mut of_file = |file: &RegionFile| {
-            entries = entries.saturating_add(file.header.as_ref().map_or(0, |header| header.table.len() / 4));
-            entries
-        };
-        let fitting = files.iter().take_while(|(_, file)| of_file(file) <= ENTRIES).count();
-        let (group, rest) = files.split_at(fitting.max(parallel::threads()).min(files.len()));
-        files = rest;
-        (!group.is_empty()).then_some(group)
-    })
 }
 
 /// What the index of a LOD has of one region file.
