@@ -38,8 +38,8 @@ fn first(what: &str, dir: &Path, text: &str) {
         let since = Instant::now();
         let terminal = Terminal::start(dir, 120, 40);
         terminal.wait(text);
-        // Ending the program takes longer.
-        (since.elapsed(), terminal).0
+        // Without the end of the program, which waits for a signal.
+        since.elapsed()
     });
     let best = best.min().unwrap();
     report(what, &millis(best), "under 50 ms", best < Duration::from_millis(50));

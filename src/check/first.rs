@@ -3,15 +3,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::check::report::Report;
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
 use crate::parallel;
+use crate::recover::names::Named;
 use crate::recover::quick;
 use crate::recover::screen::Screened;
-use crate::save::{File, Save};
+use crate::save::{File, Forest, RegionFile, Save};
 
 /// The result of the first pass.
 #[derive(Default)]
@@ -60,6 +61,15 @@ pub(super) struct Glance {
     pub explained: HashSet<PathBuf>,
     /// The seams of all files.
     pub screened: HashMap<PathBuf, Screened>,
+}
+
+/// The region files of a forest whose seams are known, by their paths, with these.
+pub(super) fn named<'f, 'g>(
+    forest: &'f Forest,
+    seams: impl Fn(&Path) -> Option<&'g Screened>,
+) -> (Vec<Named<'g>>, Vec<&'f RegionFile>) {
+    let of = |file: &'f RegionFile| Some((Named::new(file, seams(&forest.dir.join(&file.name))?), file));
+    forest.regions.iter().filter_map(of).unzip()
 }
 
 /// Returns what a first look shows, and passes on the reports of all files.

@@ -12,7 +12,7 @@ use crate::check::pak::chunks_of_others;
 use crate::check::{BlockWitness, Finding, Level, Options, Report, first, semantic};
 use crate::damage::Code;
 use crate::godot::region::{Entry, sectors_for};
-use crate::recover::names::{self, Named};
+use crate::recover::names;
 use crate::save::{File, Forest, Pak, RegionFile, Save};
 use crate::source::Source;
 use crate::watch::Watch;
@@ -265,13 +265,7 @@ fn is_calm(
     if !forest.regions.iter().filter(|file| is_wanted(file)).all(matches) {
         return ControlFlow::Continue(false);
     }
-    let (files, of): (Vec<Named<'_>>, Vec<&RegionFile>) = forest
-        .regions
-        .iter()
-        .filter_map(|file| {
-            Some((Named { lod: file.lod, position: file.position, screened: glance.screened.get(&path(file))? }, file))
-        })
-        .unzip();
+    let (files, of) = first::named(forest, |path| glance.screened.get(path));
     let in_doubt = names::in_doubt(&files);
     ControlFlow::Continue(!in_doubt.into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file))))
 }

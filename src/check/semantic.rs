@@ -6,12 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use crate::bytes::Span;
 use crate::check::Options;
 use crate::check::causes::OLD_FORMULA;
-use crate::check::first::Glance;
+use crate::check::first::{Glance, named};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
@@ -20,7 +19,7 @@ use crate::printable::{count, likelihood, triple};
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
-use crate::recover::names::{self, Misnamed, Named};
+use crate::recover::names::{self, Misnamed};
 use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
@@ -145,11 +144,11 @@ impl Doubts {
         let member =
             |(file, broken): (&&RegionFile, &Option<Broken>)| Member::new(file, broken.as_ref(), has_exchanged(file));
         let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
-        // Damaged regions show their names only with their blocks in place.
-        let no_names = HashMap::new();
-        let doubtful: HashSet<usize> = names::in_doubt(&named(forest, &files, glance, &no_names)).into_iter().collect();
+        let clusters = clusters(&members);
+        let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
+        // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<PathBuf, Screened> = HashMap::new();
-        for cluster in clusters(&members) {
+        for cluster in clusters {
             if options.cancelled() {
                 break;
             }
@@ -162,7 +161,7 @@ impl Doubts {
                 let split = if near { None } else { Split::find(&region, &case) };
                 // A cluster may have more regions than a process may have open files.
                 region.source.close();
-                let source = (!near && doubtful.contains(&i)).then_some(region.source);
+                let source = (!near && doubtful.contains(&*files[i].name)).then_some(region.source);
                 Some((i, near, region.header, source, case, split))
             });
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
@@ -177,7 +176,7 @@ impl Doubts {
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
                     if let Some(source) = source {
-                        let seams = placed_seams::of_placed(source, header, case, solved, &save.options.limits);
+                        let seams = placed_seams::screen_placed(source, header, case, solved, &save.options.limits);
                         source.close();
                         if let Ok(Some(mut seams)) = seams {
                             seams.shorten(files.len());
@@ -193,8 +192,8 @@ impl Doubts {
                 }
             }
         }
-        for (path, doubt) in misnamed(forest, &files, glance, &placed) {
-            // Before what is in doubt about its blocks.
+        for (path, doubt) in misnamed(forest, glance, &placed) {
+            // The finding about the file comes before those about its blocks.
             self.by_file.entry(path).or_default().listed.insert(0, doubt);
         }
     }
@@ -220,31 +219,17 @@ fn find_broken(
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
 }
 
-/// The region files of a forest, in order, with their seams: those in `placed` with these.
-fn named<'g>(
-    forest: &Forest,
-    files: &[&RegionFile],
-    glance: &'g Glance,
-    placed: &'g HashMap<PathBuf, Screened>,
-) -> Vec<Named<'g>> {
-    static NO_SEAMS: LazyLock<Screened> = LazyLock::new(Screened::default);
-    let of = |file: &&RegionFile| {
-        let path = forest.dir.join(&file.name);
-        let screened = placed.get(&path).or_else(|| glance.screened.get(&path)).unwrap_or(&NO_SEAMS);
-        Named { lod: file.lod, position: file.position, screened }
-    };
-    files.iter().map(of).collect()
+/// The region files of a forest whose names are in doubt by their tables.
+fn in_doubt<'f>(forest: &'f Forest, glance: &Glance) -> HashSet<&'f Path> {
+    let (named, of) = named(forest, |path| glance.screened.get(path));
+    names::in_doubt(&named).into_iter().map(|file| &*of[file].name).collect()
 }
 
-/// Region files whose blocks are those of another region.
-fn misnamed(
-    forest: &Forest,
-    files: &[&RegionFile],
-    glance: &Glance,
-    placed: &HashMap<PathBuf, Screened>,
-) -> Vec<(PathBuf, Doubt)> {
+/// Region files whose blocks are those of another region; `placed` has the seams of those whose tables do not show theirs.
+fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<PathBuf, Screened>) -> Vec<(PathBuf, Doubt)> {
+    let (named, of) = named(forest, |path| placed.get(path).or_else(|| glance.screened.get(path)));
     let doubt = |found: Misnamed| {
-        let file = files[found.file];
+        let file = of[found.file];
         let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
         let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
         let remark = format!(
@@ -254,7 +239,7 @@ fn misnamed(
         );
         (forest.dir.join(&file.name), Doubt { position: None, damage, remark: Some(remark), weak: false })
     };
-    names::misnamed(&named(forest, files, glance, placed)).into_iter().map(doubt).collect()
+    names::misnamed(&named).into_iter().map(doubt).collect()
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.

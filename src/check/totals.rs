@@ -49,7 +49,7 @@ pub struct Totals {
     /// Of the blocks against the format, rows of streams, whose keys, pages or data are wrong.
     #[serde(skip)]
     pub odd_rows: u64,
-    /// Of the blocks that are not where the table has them, those that no entry points to.
+    /// Of the blocks that are not where the table has them, those for whose positions it has no entry.
     #[serde(skip)]
     pub unowned: u64,
     /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.

@@ -249,7 +249,7 @@ fn report(
         let advice =
             totals.as_ref().map(|totals| repair::advice_on_copy(totals, repair::expected_copy(save, totals), false));
         let line = match &arguments.out {
-            // Only --plan has to go: its destination is there already.
+            // Without `--plan` the command has all that it needs.
             Some(out) => {
                 format!("Nothing is written. Without `--plan`, {} is this copy.", voxscope::printable::path(out))
             }

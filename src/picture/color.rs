@@ -66,7 +66,8 @@ pub fn light(color: Rgb, factor: f32) -> Rgb {
 /// The nearest whole number from 0 to 255, of halves the larger one. On many processors, `f32::round` calls a function, which would
 /// take a large part of the time that painting takes.
 fn round(n: f32) -> u8 {
-    (n + 0.5) as u8
+    let below = n as u8;
+    below.saturating_add(u8::from(n - f32::from(below) >= 0.5))
 }
 
 /// Colours of a scale, from its lower end to its upper one.
@@ -223,9 +224,9 @@ mod tests {
     fn numbers_are_rounded_as_by_the_library() {
         let near = (0..=510u16).flat_map(|n| {
             let half = f32::from(n) / 2.0;
-            [half, half + 0.001, half - 0.001, half + 0.1, half + 0.49].into_iter()
+            [half, half.next_up(), half.next_down(), half + 0.1, half + 0.49].into_iter()
         });
-        for n in near.chain([254.999_98, -0.000_001, 255.000_02]) {
+        for n in near.chain([0.499_999_97, 254.999_98, -0.000_001, 255.000_02]) {
             assert_eq!(round(n), n.round() as u8, "{n:?}");
         }
     }

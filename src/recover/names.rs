@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::recover::screen::{Border, Screened, Tally, directions};
 use crate::recover::sketch::CELLS;
+use crate::save::RegionFile;
 
 /// The most files in doubt of a LOD, and the most empty places, that are tried.
 const FILES: usize = 128;
@@ -40,6 +41,14 @@ pub struct Named<'s> {
     pub position: [i32; 3],
     /// Its seams.
     pub screened: &'s Screened,
+}
+
+impl<'s> Named<'s> {
+    /// A region file, with its seams.
+    #[must_use]
+    pub const fn new(file: &RegionFile, screened: &'s Screened) -> Self {
+        Self { lod: file.lod, position: file.position, screened }
+    }
 }
 
 /// A file whose blocks are those of another region.

@@ -1,11 +1,10 @@
-//! The seams of a region whose blocks are taken where they were solved to be.
+//! The seams of a region with its blocks where the solver placed them.
 //!
-//! The table of a damaged region leads to the wrong blocks, so that its borders continue no neighbour. Only with its blocks in
-//! their places do they show whether the file has the name of another region.
+//! The table of a damaged region puts other blocks at its borders, so that these continue no neighbour. With the blocks in their
+//! places, the borders show whether the file has the name of another region.
 
 use std::io;
 
-use crate::bytes::index;
 use crate::godot::region::Header;
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
@@ -18,12 +17,12 @@ use crate::recover::walk;
 use crate::save::Scratch;
 use crate::source::Source;
 
-/// The seams of the blocks whose places are certain; `None` where the table has all of them in their places, or in slots of the
-/// old formula.
+/// The seams of the blocks whose places are certain; `None` if the table is right as it is, if its slots are those of the old formula,
+/// or if the region has too many blocks for a first look.
 ///
 /// # Errors
 /// What the operating system says.
-pub fn of_placed(
+pub fn screen_placed(
     source: &impl Source,
     header: &Header,
     case: &Case,
@@ -35,17 +34,13 @@ pub fn of_placed(
         return Ok(None);
     }
     let size = header.format.region_size;
-    let (mut scratch, mut stored, mut piece) = (Scratch::default(), Vec::new(), Vec::new());
+    let (mut scratch, mut stored) = (Scratch::default(), Vec::new());
     let mut sketches = Vec::new();
     for placed in solved.placed.iter().filter(|placed| placed.certainty == Certainty::Certain) {
         let (Some(block), Some(at)) = (case.walk.blocks.get(placed.block), slots::position(size, placed.slot)) else {
             continue;
         };
-        stored.clear();
-        for span in walk::pieces(header, block) {
-            source.read_into(span.start, index(span.len()), &mut piece)?;
-            stored.extend_from_slice(&piece);
-        }
+        walk::read_pieces(source, &walk::pieces(header, block), &mut stored)?;
         let view = scratch.interpret_bytes(&stored, 0, header, None, limits);
         sketches.extend(view.block.as_ref().and_then(Sketch::draw).map(|sketch| (at, sketch)));
     }

@@ -178,7 +178,7 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     solved
 }
 
-/// Whether the seams are asked again for entries that were exchanged, once the order of the sectors has placed the blocks of a region. In
+/// Whether the seams are asked again for entries that were exchanged, once the blocks of a region whose table is damaged are placed. In
 /// large regions too many blocks look alike.
 fn is_asked_again(member: &Member<'_>, order: &Option<Solved>) -> bool {
     let is_changed = match order {
@@ -188,8 +188,8 @@ fn is_asked_again(member: &Member<'_>, order: &Option<Solved>) -> bool {
     is_changed && !member.near && !member.case.is_large()
 }
 
-/// Exchanges blocks that the order of the sectors left in each other's places: it believes entries that lead to whole blocks, and a
-/// table that the game wrote in part may have been damaged otherwise too.
+/// Exchanges blocks that were left in each other's places: the order of the sectors believes entries that lead to whole blocks, and seams
+/// show little while neighbours are missing.
 fn exchange_again(
     members: &[Member<'_>],
     again: &[bool],

@@ -416,3 +416,20 @@ pub fn pieces(header: &Header, block: &Walked) -> Vec<Span> {
         }
     }
 }
+
+/// Reads pieces of a source one after the other.
+///
+/// # Errors
+/// What the operating system says, and [`io::ErrorKind::UnexpectedEof`] if the source ends before a piece does.
+pub fn read_pieces<S: Source>(source: &S, pieces: &[Span], bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.clear();
+    let mut part = Vec::new();
+    for piece in pieces {
+        source.read_into(piece.start, index(piece.len()), &mut part)?;
+        if part.len() as u64 != piece.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(())
+}

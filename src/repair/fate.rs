@@ -49,7 +49,7 @@ pub struct BlockFate<'p> {
     pub torn: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
-    /// Whether it is whole and no entry of its region's table points to it.
+    /// Whether it is whole and the table of its region has no entry for its position.
     pub unowned: bool,
 }
 

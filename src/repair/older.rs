@@ -8,10 +8,10 @@ use crate::bytes::index;
 use crate::draft;
 use crate::godot::region::Header;
 use crate::recover::decide::Certainty;
+use crate::recover::walk;
 use crate::repair::backup::Held;
 use crate::repair::decision::{Decision, Origin};
 use crate::repair::mend::Job;
-use crate::repair::pack;
 use crate::repair::place::Placing;
 
 impl Placing<'_, '_> {
@@ -93,7 +93,7 @@ impl Placing<'_, '_> {
             let Some(file_of) = store.files.get(*file) else { continue };
             let source = draft::open(&file_of.path)?;
             let mut stored = Vec::new();
-            pack::read(&source, pieces, &mut stored).map_err(draft::Error::read(&file_of.path))?;
+            walk::read_pieces(&source, pieces, &mut stored).map_err(draft::Error::read(&file_of.path))?;
             let job =
                 Job { stored: &stored, from: &file_of.header, to: &self.format, limits: &self.save.options.limits };
             let mend = if job.is_healthy() { Some(None) } else { job.set_right().map(Some) };

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use crate::bytes::{Span, index};
+use crate::bytes::index;
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::limits::Limits;
+use crate::recover::walk;
 use crate::repair::decision::{Decision, RegionPlan};
 use crate::repair::mend::Job;
 use crate::save::open_region;
-use crate::source::{FileSource, Source};
+use crate::source::FileSource;
 
 /// The source of a region's blocks.
 pub(super) struct Blocks<'b> {
@@ -49,7 +50,7 @@ impl<'b> Blocks<'b> {
             }
         };
         let failed = |error| Failed::Read(path.clone(), error);
-        read(source, &block.pieces, &mut bytes).map_err(failed)?;
+        walk::read_pieces(source, &block.pieces, &mut bytes).map_err(failed)?;
         let Some(mend) = &block.mend else { return Ok(bytes) };
         let job = Job { stored: &bytes, from: header, to: &to.format, limits: self.limits };
         // The plan tested this: another result means that the source changed.
@@ -88,18 +89,4 @@ pub(super) fn pack(
     }
     let table: Vec<u8> = table.iter().flat_map(|entry| entry.0.to_le_bytes()).collect();
     out.seek(SeekFrom::Start(to.table.start)).and_then(|_| out.write_all(&table)).map_err(Failed::Write)
-}
-
-/// Reads parts of a source one after the other.
-pub(super) fn read<S: Source>(source: &S, pieces: &[Span], bytes: &mut Vec<u8>) -> io::Result<()> {
-    bytes.clear();
-    let mut part = Vec::new();
-    for piece in pieces {
-        source.read_into(piece.start, index(piece.len()), &mut part)?;
-        if part.len() as u64 != piece.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        bytes.extend_from_slice(&part);
-    }
-    Ok(())
 }

@@ -12,7 +12,6 @@ use crate::recover::walk;
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple};
 use crate::repair::mend::{Common, Job};
-use crate::repair::pack;
 use crate::repair::survey::{Solved, Walk, sure};
 use crate::repair::why::{KeptReason, MissingReason};
 use crate::repair::{Error, Options};
@@ -235,7 +234,7 @@ impl Placing<'_, '_> {
     pub fn read(&self, pieces: &[Span]) -> Result<Vec<u8>, draft::Error> {
         let mut bytes = Vec::new();
         let failed = |error| draft::Error::read(&self.walk.path())(error);
-        pack::read(self.walk.region.source.file(), pieces, &mut bytes).map_err(failed)?;
+        walk::read_pieces(self.walk.region.source.file(), pieces, &mut bytes).map_err(failed)?;
         Ok(bytes)
     }
 

@@ -1,6 +1,7 @@
 //! What a repair does with a save: which files are copied as they are, which are built anew, and from which blocks.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -248,17 +249,18 @@ fn one_forest(
     let (looks, mut seams) = survey::look(save, &files, options)?;
     let mut misnamed = survey::misnamed(forest, &seams);
     let mut named = with_names(forest, &misnamed);
-    let doubtful = survey::in_doubt(forest, &seams);
-    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all, &doubtful)?;
+    let doubtful = LazyCell::new(|| survey::in_doubt(forest, &seams));
+    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all, &|number| doubtful.contains(&number))?;
     if !placed.is_empty() {
         for (number, screened) in placed {
             seams[number] = screened;
         }
-        // Damaged regions show their names only with their blocks in place. With other names they have other neighbours.
+        // The table of a damaged region puts other blocks at its borders, so the names are asked again with its blocks in place.
+        // With another name it has other neighbours.
         let again = survey::misnamed(forest, &seams);
         if again != misnamed {
             named = with_names(forest, &again);
-            (ready, _) = solve(save, &named, &layout, &looks, store, all, &HashSet::new())?;
+            (ready, _) = solve(save, &named, &layout, &looks, store, all, &|_| false)?;
             misnamed = again;
         }
     }
@@ -283,7 +285,7 @@ fn one_forest(
 type Ready = Vec<HashMap<PathBuf, RegionPlan>>;
 
 /// Solves the regions of a forest that are not healthy, each with the coordinates that its blocks belong to, and plans them. Also
-/// returns the seams of those in `doubtful` whose blocks are not where their tables have them, by their numbers.
+/// returns the numbers and the seams of those that `is_doubtful` accepts and whose blocks are not where their tables have them.
 fn solve<'s>(
     save: &Save,
     forest: &'s Forest,
@@ -291,7 +293,7 @@ fn solve<'s>(
     looks: &[Standing],
     store: Option<&Store>,
     all: &[Options<'_>],
-    doubtful: &HashSet<usize>,
+    is_doubtful: &dyn Fn(usize) -> bool,
 ) -> Result<(Ready, Vec<(usize, Screened)>), Error> {
     let Some(options) = all.first() else { return Ok((Vec::new(), Vec::new())) };
     let files: Vec<survey::Listed<'s>> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
@@ -302,7 +304,7 @@ fn solve<'s>(
         for (ready, options) in ready.iter_mut().zip(all) {
             ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
         }
-        if doubtful.contains(&number)
+        if is_doubtful(number)
             && let Some(mut screened) = walk.placed_seams(solved, &save.options.limits)?
         {
             screened.shorten(files.len());

@@ -76,9 +76,9 @@ impl Walk<'_> {
         self.forest.dir.join(&self.file.name)
     }
 
-    /// Its seams with its blocks where they were solved to be; `None` if that is where the table has them.
+    /// The seams of its blocks where the solver placed them; `None` if that is where the table has them.
     pub fn placed_seams(&self, solved: &Solved, limits: &Limits) -> Result<Option<Screened>, Error> {
-        let seams = placed_seams::of_placed(&self.region.source, &self.region.header, &self.case, solved, limits);
+        let seams = placed_seams::screen_placed(&self.region.source, &self.region.header, &self.case, solved, limits);
         Ok(seams.map_err(draft::Error::read(&self.path()))?)
     }
 
@@ -170,10 +170,8 @@ pub(super) fn look(
     Ok((looks, screened))
 }
 
-/// The files of a forest with their seams.
 fn named<'s>(forest: &Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
-    let of = |(file, screened): (&RegionFile, _)| Named { lod: file.lod, position: file.position, screened };
-    forest.regions.iter().zip(screened).map(of).collect()
+    forest.regions.iter().zip(screened).map(|(file, screened)| Named::new(file, screened)).collect()
 }
 
 /// The files of a forest that have the names of others, by the seams of all of them.
@@ -181,7 +179,7 @@ pub(super) fn misnamed(forest: &Forest, screened: &[Screened]) -> Vec<Misnamed> 
     names::misnamed(&named(forest, screened))
 }
 
-/// The files of a forest whose names are in doubt, by their numbers.
+/// The numbers of the files of a forest whose names are in doubt.
 pub(super) fn in_doubt(forest: &Forest, screened: &[Screened]) -> HashSet<usize> {
     names::in_doubt(&named(forest, screened)).into_iter().collect()
 }
@@ -203,7 +201,7 @@ fn glance(
     let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(Default::default()) };
     let looked = check::look(&region, &save.shown(&path), &options.watch);
     draft::unchanged(&region.source, &path)?;
-    // A file whose header or table is damaged is walked over, but its borders show as much as those of others.
+    // A damaged file is always walked over, but its borders are compared as those of others are.
     if !file.damage.is_empty() {
         return Ok((quick::Glance::default(), looked.1));
     }

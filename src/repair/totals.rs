@@ -125,7 +125,7 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
         salvaged,
         salvaged_likely: salvaged - certain.salvaged,
         lost: likely.lost,
-        // Those whose positions are only likely have none without.
+        // Without `likely` a plan leaves out blocks whose positions are only likely.
         unowned: certain.unowned.max(likely.unowned),
         unplaced: likely.unplaced,
         set_aside: likely.set_aside,

@@ -10,6 +10,7 @@ use crate::check;
 use crate::draft::{self, Draft, Input, Writer};
 use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
+use crate::recover::walk;
 use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::out::{self, aside};
 use crate::repair::plan::Plan;
@@ -185,7 +186,8 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), dra
             let mut stored = Vec::new();
             for block in &region.lost {
                 draft.go_on()?;
-                pack::read(&input.source, &block.pieces, &mut stored).map_err(draft::Error::read(&region.path))?;
+                walk::read_pieces(&input.source, &block.pieces, &mut stored)
+                    .map_err(draft::Error::read(&region.path))?;
                 for (ending, bytes) in lost::files(from, block, &stored, &shown, &save.options.limits) {
                     let kind = if block.whole { "" } else { ".torn" };
                     let flat = PathBuf::from(shown.replace(['/', '\\'], "_"));

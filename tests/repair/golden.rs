@@ -95,7 +95,7 @@ fn a_copy_with_likely_places_is_clean_and_is_not_repaired_again() {
     }
 }
 
-/// The table of a region of a killed game puts other blocks at its borders: only its blocks in their places show its name.
+/// The table of such a region puts other blocks at its borders, so the borders show the name only after its blocks are placed.
 #[test]
 fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
     for case in directories(&golden("crash_terrain")) {
@@ -113,7 +113,7 @@ fn exchanged_names_of_a_killed_game_are_put_right_at_once() {
     }
 }
 
-/// Two entries that lost their blocks leave the table to the seams, which then also ask about the two that were exchanged.
+/// The empty entries make the solver place blocks by seams; it must then also find the two that were exchanged.
 #[test]
 fn exchanged_entries_beside_lost_ones_are_found_at_once() {
     let dir = tempfile::tempdir().unwrap();

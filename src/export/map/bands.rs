@@ -191,7 +191,7 @@ impl<'s> Bands<'s> {
         let place = |column: &Column| self.blocks.get(column.blocks.start).map(|at| at.position);
         for row in open.columns.chunk_by(|a, b| place(a).map(|at| at[2]) == place(b).map(|at| at[2])) {
             self.fill(row, rows)?;
-            // Its pixels are kept where rows wait to be painted.
+            // The rows that wait to be painted have a copy of the pixels.
             for column in row {
                 column.found.lock().unwrap_or_else(PoisonError::into_inner).found = Vec::new();
             }

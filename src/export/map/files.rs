@@ -17,7 +17,7 @@ use crate::picture::{Layer, Look, Pixel};
 use crate::voxel_map::npy;
 use crate::watch::Watch;
 
-/// Parts of a picture that wait to be painted, and parts that wait to be compressed, at most: so many that blocks are read meanwhile.
+/// The most parts of a picture that wait to be painted, and that wait to be compressed, so that reading goes on meanwhile.
 const WAITING: usize = 8;
 
 /// Pixels that are handed on at once, if a row has no more.
@@ -36,16 +36,16 @@ struct Batch {
 impl Drawing<'_> {
     pub(super) fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Drawn, Error> {
         let (file, path) = draft.create(name)?;
-        // Painting a picture and compressing it cannot be shared out: each has a thread of its own, while blocks are read.
-        let (rows, painter) = mpsc::sync_channel(WAITING);
-        let (bytes, writer) = mpsc::sync_channel(WAITING);
+        // One thread paints and another one compresses while blocks are read.
+        let (to_painter, rows) = mpsc::sync_channel(WAITING);
+        let (to_writer, bytes) = mpsc::sync_channel(WAITING);
         let (drawn, written) = std::thread::scope(|scope| {
-            let written = scope.spawn(|| self.compress(&file, &path, writer));
-            scope.spawn(move || self.paint(painter, bytes));
-            let drawn = self.send_rows(rows, watch);
+            let written = scope.spawn(|| self.compress(&file, &path, bytes));
+            scope.spawn(move || self.paint(rows, to_writer));
+            let drawn = self.send_rows(to_painter, watch);
             (drawn, written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        // After an error of the thread that writes, nothing takes the rows; after one of the rows, the file is not complete.
+        // If the writer failed, nothing takes the rows; if a row failed, the file is not complete.
         let drawn = match drawn {
             Ok(drawn) => drawn,
             Err(None) => return Err(written.err().map_or_else(|| draft::Error::Interrupted.into(), Error::from)),
@@ -103,8 +103,8 @@ impl Drawing<'_> {
                 number += 1;
             }
             std::mem::swap(&mut last, &mut here);
-            replace(&mut here, south);
-            replace(&mut here_of_other, south_of_other);
+            south.clone_into(&mut here);
+            south_of_other.clone_into(&mut here_of_other);
         };
         for batch in rows {
             let mut others = batch.others.chunks(width.max(1));
@@ -235,9 +235,4 @@ impl Drawing<'_> {
         }
         json
     }
-}
-
-fn replace(to: &mut Vec<Pixel>, pixels: &[Pixel]) {
-    to.clear();
-    to.extend_from_slice(pixels);
 }
