@@ -194,14 +194,16 @@ impl Marks {
         (count <= MOST_DAMAGED).then_some(marks)
     }
 
-    /// Takes the marks of others for the blocks that these have.
+    /// Takes the marks of a plan for the blocks that it does not keep as they are. What it keeps has at most a warning.
     pub fn correct(&mut self, by: &Self) {
         for of in &by.lods {
             for (position, mark) in &of.blocks {
                 self.put(of.lod, *position, *mark);
             }
-            let Some(own) = self.lods.iter_mut().find(|own| own.lod == of.lod) else { continue };
-            own.blocks.extend(&of.blocks);
+        }
+        for own in &mut self.lods {
+            own.blocks.values_mut().for_each(|mark| *mark = (*mark).min(Mark::Warning));
+            own.blocks.extend(by.lods.iter().filter(|of| of.lod == own.lod).flat_map(|of| &of.blocks));
             own.columns.clear();
             for (position, mark) in &own.blocks {
                 let to = own.columns.entry([position[0], position[2]]).or_insert(*mark);
@@ -272,13 +274,14 @@ mod tests {
             marks.put(0, [1, 1, 0], Mark::for_code(code).unwrap());
         }
         marks.put(0, [2, 0, 0], Mark::for_code(Code::BlockEpilogue).unwrap());
-        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 2), (Mark::Unreadable, 1)]);
+        marks.put(0, [3, 0, 0], Mark::for_code(Code::BlockPrefix).unwrap());
+        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 2), (Mark::Unreadable, 2)]);
         // What a plan knows better replaces what the findings say, also where that is worse.
         let mut plan = Marks::default();
         plan.put(0, [2, 0, 0], Mark::Misplaced);
         plan.put(0, [1, 1, 0], Mark::Warning);
         plan.put(1, [0, 0, 0], Mark::Torn);
         marks.correct(&plan);
-        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 3), (Mark::Warning, 1)]);
+        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 3), (Mark::Warning, 2)]);
     }
 }

@@ -7,6 +7,7 @@ use super::data::{Index, ItemId, NodeId};
 use super::verdict::{self, Verdict};
 use crate::check::{Advice, Counts, Finding, Summary};
 use crate::damage::{Code, CodeSet, Level};
+use crate::picture::Mark;
 
 /// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
 pub const MAX_FINDINGS: usize = 100_000;
@@ -92,6 +93,12 @@ pub struct Findings {
 /// A file, a LOD, and a position in blocks of it.
 pub type BlockKey = (ItemId, u8, [i32; 3]);
 
+/// How much a code says about a block beside other codes about it: by its level, then by what it says of the content.
+#[must_use]
+pub fn severity(code: Code) -> impl Ord {
+    (code.level(), Mark::for_code(code), std::cmp::Reverse(code))
+}
+
 impl Findings {
     /// Forgets everything: a check begins.
     pub fn begin(&mut self, index: &Index, total: u64) {
@@ -175,13 +182,16 @@ impl Findings {
         &self.by_block
     }
 
-    /// The first finding worse than a note about a block of a file.
+    /// The worst finding above a note about a block of a file.
     #[must_use]
-    pub fn about_block(&self, item: ItemId, position: [i32; 3]) -> Option<usize> {
+    pub fn about_block(&self, item: ItemId, lod: u8, position: [i32; 3]) -> Option<usize> {
+        let worst = self.codes_of(item, lod, position).iter().max_by_key(|code| severity(*code))?;
         let about = |finding: &Finding| {
-            finding.level() > Level::Note && finding.block.is_some_and(|block| block.position == Some(position))
+            finding.code() == worst
+                && finding.block.is_some_and(|block| block.lod == lod && block.position == Some(position))
         };
-        self.items.iter().zip(&self.list).position(|(of, finding)| *of == Some(item) && about(finding))
+        let mut all = self.items.iter().zip(&self.list);
+        all.position(|(of, finding)| *of == Some(item) && about(finding)).filter(|_| worst.level() > Level::Note)
     }
 
     /// Whether nothing was found.

@@ -3,6 +3,7 @@
 use super::table::{Chunk, TableFacts};
 use crate::check::Row;
 use crate::damage::Code;
+use crate::tui::findings::severity;
 use crate::tui::numbers::grouped;
 use crate::tui::theme::{Glyphs, Role, level_role};
 
@@ -229,7 +230,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
         Column::State => {
             let level = row.level();
             let mark = glyphs.level(level);
-            let worst = row.codes.iter().max_by_key(|code| (code.level(), std::cmp::Reverse(*code)));
+            let worst = row.codes.iter().max_by_key(|code| severity(*code));
             let more = row.codes.iter().count().saturating_sub(1);
             let more = if more > 0 { format!(" +{more}") } else { String::new() };
             let role = if level.is_none() { Role::Dim } else { level_role(level) };

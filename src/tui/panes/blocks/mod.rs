@@ -23,7 +23,7 @@ use crate::tui::theme::Role;
 use crate::tui::{App, Effect};
 use columns::{Column, Placed, fit};
 use order::{OrderRequest, RowOrder, ShownRows, Sort, is_up_to_date, shown};
-use table::{Table, TableFacts};
+use table::Table;
 
 /// Rows that a step of the wheel moves.
 const WHEEL: usize = 3;
@@ -42,6 +42,8 @@ pub struct BlocksState {
     filter: String,
     order: Option<RowOrder>,
     ordering: Option<OrderRequest>,
+    /// How many blocks of a table the check found damaged, by the numbers of the table and of the findings.
+    damaged: Option<((u64, u64), u64)>,
     /// The row under the cursor, counted among those that are shown.
     cursor: usize,
     /// The first row that is seen.
@@ -153,7 +155,7 @@ fn move_to(app: &mut App, row: usize) {
     let row = row.min(shown.len().saturating_sub(1));
     let found = shown.number(row).and_then(|number| table.row(number));
     let at = found.as_ref().map(|(chunk, row)| (chunk.item, row.slot));
-    let damaged = found.as_ref().filter(|(_, row)| row.level() > Some(Level::Note)).and_then(|(_, row)| row.position);
+    let place = found.as_ref().and_then(|(_, row)| Some((row.lod, row.position?)));
     let seen = areas(app.pane_inside().height).seen;
     let state = &mut app.panes.blocks;
     (state.cursor, state.at) = (row, at);
@@ -164,7 +166,7 @@ fn move_to(app: &mut App, row: usize) {
         marks::select_finding_of_slot(app, slot);
     } else if app.selects_directory() {
         go::to_slot(app, item, slot);
-        app.selection.finding = damaged.and_then(|position| app.findings.about_block(item, position));
+        app.selection.finding = place.and_then(|(lod, position)| app.findings.about_block(item, lod, position));
     }
 }
 
@@ -382,7 +384,9 @@ fn summary(app: &App, table: &Table, shown: &ShownRows) -> Vec<(Role, String)> {
     if files > 1 && !table.reading && state.filter.is_empty() {
         out.push((Role::Dim, format!(" in {} files", grouped(files as u64))));
     }
-    let TableFacts { damaged, .. } = table.facts;
+    // Rows show what their own bytes show; the check knows of blocks in wrong places as well.
+    let found = state.damaged.filter(|((serial, _), _)| *serial == table.serial).map_or(0, |(_, found)| found);
+    let damaged = table.facts.damaged.max(found);
     if damaged > 0 {
         out.push((Role::Dim, dot.to_owned()));
         out.push((Role::Error, format!("{} {} damaged", app.glyphs.error, grouped(damaged))));

@@ -132,8 +132,23 @@ pub fn is_up_to_date(app: &App, table: &Table) -> bool {
     }
 }
 
+/// Counts the blocks of the table that the check found damaged, where that is not done.
+fn count_damaged(app: &mut App) {
+    let Some(table) = &app.panes.blocks.table else { return };
+    let made_of = (table.serial, app.findings.version);
+    if app.findings.running || app.panes.blocks.damaged.is_some_and(|(of, _)| of == made_of) {
+        return;
+    }
+    let items = table.items.clone();
+    let is_damaged = |codes: &CodeSet| codes.iter().any(|code| code.level() > Level::Note);
+    let found = app.findings.all_codes().iter();
+    let found = found.filter(|((item, ..), codes)| items.contains(item) && is_damaged(codes)).count();
+    app.panes.blocks.damaged = Some((made_of, found as u64));
+}
+
 /// Asks for the order, if it is not there or on its way.
 pub fn request_missing(app: &mut App) {
+    count_damaged(app);
     let Some(table) = &app.panes.blocks.table else { return };
     let Some(wanted) = wanted(app, table) else {
         if app.panes.blocks.order.take().is_some() {
@@ -173,12 +188,9 @@ pub fn request_missing(app: &mut App) {
     );
 }
 
-/// A row with what the check of the whole save found about its block, where the block alone shows nothing wrong: that it is
-/// in a wrong place, for one.
+/// A row with what the check of the whole save found about its block: that it is in a wrong place, for one.
 pub fn with_codes(mut row: Row, found: CodeSet) -> Row {
-    if row.level() <= Some(Level::Note) {
-        found.iter().for_each(|code| row.codes.insert(code));
-    }
+    found.iter().for_each(|code| row.codes.insert(code));
     row
 }
 

@@ -75,7 +75,8 @@ fn picture(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
             let (upper, lower) = (image.marked(at), image.marked(at + image.width));
             let (x, y) = (areas.picture.x + column, areas.picture.y + row);
             if letters {
-                let mark = image.marks.get(at).copied().flatten();
+                let of_pixel = if upper.is_some() { at } else { at + image.width };
+                let mark = image.marks.get(of_pixel).copied().flatten();
                 let color = upper.or(lower);
                 let letter = match (mark, color) {
                     (Some(mark), _) if mark.letter().is_ascii() => mark.letter(),

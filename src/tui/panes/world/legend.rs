@@ -42,6 +42,15 @@ fn more(count: usize) -> String {
     format!("and {count} more")
 }
 
+/// Words about what has no place, behind the entries that have one.
+fn rest_words(entries: &[Entry], placed: usize) -> String {
+    let (before, after) = entries.split_at(placed.min(entries.len()));
+    let rest = after.iter().map(Entry::values).sum();
+    // Without a value before it, it would seem to count marks.
+    let has_value = before.iter().any(|entry| matches!(entry, Entry::Color { .. }));
+    if has_value { more(rest) } else { crate::printable::count(rest as u64, "value") }
+}
+
 fn share_text(share: f32) -> String {
     format!(" {}", percent(share))
 }
@@ -52,8 +61,8 @@ const LEGEND_ROWS: u16 = 3;
 /// Columns that a count of entries without a place takes.
 const REST: u16 = 13;
 
-/// The places of the entries, and how many values have none: rows from the left, the last one ends before the scale.
-fn arrange(entries: &[Entry], width: u16, scale: u16, rows: u16) -> (Vec<[u16; 2]>, usize) {
+/// The places of the entries that have one: rows from the left, the last one ends before the scale.
+fn arrange(entries: &[Entry], width: u16, scale: u16, rows: u16) -> Vec<[u16; 2]> {
     let mut out = Vec::new();
     let (mut x, mut y) = (1u16, 0u16);
     for (number, entry) in entries.iter().enumerate() {
@@ -65,12 +74,12 @@ fn arrange(entries: &[Entry], width: u16, scale: u16, rows: u16) -> (Vec<[u16; 2
             (x, y) = (1, y + 1);
         }
         if x.saturating_add(wide).saturating_add(rest(y)) > end(y) {
-            return (out, entries.iter().skip(number).map(Entry::values).sum());
+            break;
         }
         out.push([x, y]);
         x = x.saturating_add(wide).saturating_add(2);
     }
-    (out, 0)
+    out
 }
 
 /// Columns of the scale.
@@ -83,7 +92,8 @@ pub fn rows(app: &App, image: &Image, view: View) -> u16 {
     let entries: Vec<Entry> = entries(app, image).into_iter().filter(|entry| !entry.is_rare()).collect();
     let width = app.pane_inside().width;
     let scale = scale_width(app, view);
-    (1..LEGEND_ROWS).find(|rows| arrange(&entries, width, scale, *rows).1 == 0).unwrap_or(LEGEND_ROWS)
+    let fits = |rows: &u16| arrange(&entries, width, scale, *rows).len() == entries.len();
+    (1..LEGEND_ROWS).find(fits).unwrap_or(LEGEND_ROWS)
 }
 
 /// The key of the highlighted line.
@@ -102,20 +112,21 @@ pub fn below(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canv
     let marks = image.counts.len() + usize::from(super::unowned_words(app).is_some());
     let marks = marks.min(entries.len());
     let mut scale = scale_width(app, view);
-    if scale + 2 >= width || arrange(&entries, width, scale, rows).0.len() < marks {
+    if scale + 2 >= width || arrange(&entries, width, scale, rows).len() < marks {
         scale = 0;
     } else {
         canvas.put_right(width, top + rows - 1, &scale_bar(app, view), Role::Dim);
     }
-    let (places, rest) = arrange(&entries, width, scale, rows);
+    let places = arrange(&entries, width, scale, rows);
+    let placed = places.len();
     let mut end = [1, 0];
     let spot = spot(app, &entries);
     for (entry, [x, y]) in entries.iter().zip(places) {
         let is_spot = spot.is_some() && entry.key() == spot;
         end = [draw_entry(app, entry, is_spot, x, top + y, canvas) + 2, y];
     }
-    if rest > 0 {
-        canvas.put(end[0], top + end[1], &more(rest), Role::Dim);
+    if placed < entries.len() {
+        canvas.put(end[0], top + end[1], &rest_words(&entries, placed), Role::Dim);
     }
 }
 
@@ -148,8 +159,7 @@ pub fn draw_beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mu
         let rows = rows_beside(entry, width, upright);
         // Where not all of the rest fits, the last row counts what has no place.
         if left > room - y && rows >= room - y {
-            let rest = entries.iter().skip(number).map(Entry::values).sum();
-            part.put(2, y, &more(rest), Role::Dim);
+            part.put(2, y, &rest_words(&entries, number), Role::Dim);
             return;
         }
         match entry {
