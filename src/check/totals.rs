@@ -43,6 +43,9 @@ pub struct Totals {
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
     /// not in `lost`.
     pub pages_lost: u64,
+    /// Of the changed files, those that go to `lost+found` as they are.
+    #[serde(skip)]
+    pub files_aside: u64,
     /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
     #[serde(skip)]
     pub damaged: u64,
@@ -125,6 +128,7 @@ impl Totals {
         self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
+        self.files_aside += other.files_aside;
         self.damaged += other.damaged;
         self.odd_rows += other.odd_rows;
         self.unowned += other.unowned;

@@ -1,6 +1,7 @@
 //! The end of a check: what happened, what is damaged, and which command to run next.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::save_arguments::SaveArguments;
@@ -14,25 +15,73 @@ const MOST_SAVES: usize = 15;
 /// Rigs of VoxEdit that are named.
 const MOST_RIGS: usize = 3;
 
+/// A sentence at the end of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sentence {
+    /// What happened, without a full stop, and the figures that follow from it.
+    Cause(String, Option<String>),
+    /// What distinguishes similar causes.
+    TellApart(String),
+    /// The command that repairs the save, and what it does.
+    Repair(RepairWords),
+    /// Anything else.
+    Plain(String),
+}
+
+/// What a repair does, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairWords {
+    /// The command, without the level.
+    pub command: String,
+    /// Whether it does nothing without `--level likely`.
+    pub only_likely: bool,
+    /// What it does: a verb and its objects.
+    pub does: String,
+    /// What is lost with the more of two levels: a clause, or nothing.
+    pub lost: String,
+    /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
+    pub rest: String,
+    /// A further sentence, with a space before it, or nothing.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for RepairWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, only_likely, does, lost, rest, advice } = self;
+        let level = if *only_likely { " --level likely" } else { "" };
+        write!(f, "{command}{level} {does}{lost}{rest}.{advice}")
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cause(cause, Some(figures)) => write!(f, "{cause}: {figures}."),
+            Self::Cause(cause, None) => write!(f, "{cause}."),
+            Self::Repair(words) => words.fmt(f),
+            Self::TellApart(text) | Self::Plain(text) => f.write_str(text),
+        }
+    }
+}
+
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
-pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
+pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<Sentence> {
     if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
         let path = argument(save.path());
         return vec![
-            format!("{}: {}.", CauseKind::OptionMisfit.sentence(), evidence.join("; ")),
-            format!(
+            Sentence::Cause(CauseKind::OptionMisfit.sentence().to_owned(), Some(evidence.join("; "))),
+            Sentence::Plain(format!(
                 "The findings say nothing about the save. Run `voxscope check {path}` without the option, or with the value of the save."
-            ),
+            )),
         ];
     }
     let mut lines = Vec::new();
     if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
-        lines.push(
-            "Close the game and every editor that has the save open, copy the save with all of its files, and check the copy."
-                .to_owned(),
-        );
+        lines.push(plain(
+            "Close the game and every editor that has the save open, copy the save with all of its files, and check the copy.",
+        ));
     }
     let damaged = totals.filter(|totals| totals.source > totals.kept);
     // Where nothing else happened, the old formula explains each block that is elsewhere.
@@ -57,77 +106,95 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         let figures = figures.take_if(|_| of_figures == Some(n) && cause.save.is_none());
         let is_plain = cause.alternatives.is_empty() && cause.blocks > 0;
         match figures {
-            Some(figures) if is_plain => lines.push(format!("{}: {figures}.", cause.sentence())),
+            Some(figures) if is_plain => lines.push(Sentence::Cause(cause.sentence(), Some(figures))),
             // Two sentences are easier to read than a long one.
-            Some(figures) => lines.extend([format!("{}.", cause.sentence()), format!("{}.", capitalize(&figures))]),
-            None => lines.push(format!("{}.", cause.sentence_with_save())),
+            Some(figures) => {
+                lines.extend([Sentence::Cause(cause.sentence(), None), plain(format!("{}.", capitalize(&figures)))]);
+            }
+            None => lines.push(Sentence::Cause(cause.sentence_with_save(), None)),
         }
         let text = cause.tell_apart().filter(|text| told.insert(text.clone()));
-        lines.extend(text.map(|text| format!("{text}.")));
+        lines.extend(text.map(|text| Sentence::TellApart(format!("{text}."))));
     }
     if causes.len() > shown {
         let more = count((causes.len() - shown) as u64, "more cause");
-        lines.push(format!("And {more}; --format jsonl has all, and a check of one save those of it."));
+        lines.push(plain(format!(
+            "And {more}: `--format jsonl` lists all causes. To see those of one save, check that save alone."
+        )));
     }
     lines.extend(figures.map(|figures| match causes {
-        [] => format!("The findings do not show what happened: {figures}."),
-        _ => format!("{}.", capitalize(&figures)),
+        [] => Sentence::Cause("The findings do not show what happened".to_owned(), Some(figures)),
+        _ => plain(format!("{}.", capitalize(&figures))),
     }));
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
     let of = |cause: &Cause| cause.save.as_ref().map_or_else(String::new, |save| format!("{save}: "));
     for cause in incomplete {
         if cause.alternatives.contains(&CauseKind::NewWorld) {
             let from = "copy the region files from the original, then check again";
-            lines.push(format!("{}If the game has saved blocks, {from}.", of(cause)));
+            lines.push(plain(format!("{}If the game has saved blocks, {from}.", of(cause))));
             continue;
         }
         for evidence in &cause.evidence {
             let again = "Copy the missing files from the original, then check again";
-            lines.push(format!("{}Missing: {evidence}. {again}.", of(cause)));
+            lines.push(plain(format!("{}Missing: {evidence}. {again}.", of(cause))));
         }
     }
     lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
     let unknown = totals.map_or(0, |totals| totals.unknown_layout);
     if unknown > 0 {
         let (files, have) = (count(unknown, "file"), if unknown == 1 { "has" } else { "have" });
-        lines.push(format!(
+        lines.push(plain(format!(
             "{files} {have} blocks whose layout is not known. Give it to every command: `--block-size N --region-size N --sector-size N --depths BITS`."
-        ));
+        )));
     }
     let unread = totals.filter(|totals| totals.files_changed == 0 && totals.source == totals.kept);
     let unread = unread.map_or(0, |totals| totals.layers_lost);
     if unread > 0 {
         let (layers, its) = (count(unread, "layer"), if unread == 1 { "its" } else { "their" });
-        lines.push(format!(
+        lines.push(plain(format!(
             "{layers} cannot be read, and a repair does not change that. Look for a backup of {its} files."
-        ));
+        )));
     }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     let whole = totals.filter(|totals| damaged.is_none() && totals.files_changed == 0);
     lines.extend(whole.filter(|totals| totals.files_likely > 0).map(|totals| {
         let (files, its) = (count(totals.files_likely, "file"), if totals.files_likely == 1 { "its" } else { "their" });
-        format!("{} --level likely mends {files}; {its} content is only likely then.", repair(save, effort))
+        Sentence::Repair(RepairWords {
+            only_likely: true,
+            ..RepairWords::new(save, effort, format!("mends {files}; {its} content is only likely then"))
+        })
     }));
     // If only blocks behind the last listed one suggest damage, no command changes the save.
     let is_behind = |cause: &Cause| cause.alternatives.contains(&CauseKind::OldStates);
     if whole.is_some_and(|totals| totals.files_likely == 0) && causes.iter().any(is_behind) {
-        lines.push(
-            "Every block is where the table has it, so a repair changes nothing. If the game was killed, the last changes before that are lost: look for a backup."
-                .to_owned(),
-        );
+        lines.push(plain(
+            "Every block is where the table has it, so a repair changes nothing. If the game was killed, the last changes before that are lost: look for a backup.",
+        ));
     }
     // What each finding says of lost+found is true of its block alone.
     if causes.first().is_some_and(|first| first.kind == CauseKind::Migration)
         && mended.is_some_and(|totals| totals.set_aside == 0)
     {
-        lines.push(
-            "The findings about blocks are those of the unfinished file. The repair reads it as it was before its bytes were moved, so no block goes to lost+found."
-                .to_owned(),
-        );
+        lines.push(plain(
+            "The findings about blocks are those of the unfinished file. The repair reads it as it was before its bytes were moved, so no block goes to lost+found.",
+        ));
     }
-    lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| foreign_outlook(totals, save, effort)));
+    lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| plain(foreign_outlook(totals, save, effort))));
     lines
+}
+
+/// A sentence of its own.
+fn plain(text: impl Into<String>) -> Sentence {
+    Sentence::Plain(text.into())
+}
+
+impl RepairWords {
+    /// What the command does, and nothing else.
+    fn new(save: &SaveArguments, effort: Effort, does: String) -> Self {
+        let command = repair(save, effort);
+        Self { command, only_likely: false, does, lost: String::new(), rest: String::new(), advice: "" }
+    }
 }
 
 /// The command that repairs a save with an effort.
@@ -162,8 +229,11 @@ fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Str
 /// How many blocks there are, right and damaged; `elsewhere` says of one block and of several that they are not where the table has
 /// them.
 fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
-    let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
-    let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
+    let mut parts = vec![match totals.kept {
+        0 => "none is right as it is".to_owned(),
+        1 => "1 is right as it is".to_owned(),
+        n => format!("{} are right as they are", grouped(n)),
+    }];
     let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
     let unowned = totals.unowned.min(misplaced);
     for (n, [one, several]) in [
@@ -187,30 +257,36 @@ fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
 }
 
 /// What the repair does with a save of which every block is right as it is.
-fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
-    let files = count(totals.files_changed, "file");
+fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
+    let unknown = unknown_loss(totals);
+    let of_files = |does: String, rest: String| {
+        let advice = advice(totals);
+        Sentence::Repair(RepairWords { rest, advice, ..RepairWords::new(save, effort, does) })
+    };
     let blocks = match totals.source {
         0 if !totals.has_maps && totals.misnamed > 0 && totals.misnamed == totals.set_aside => {
             let blocks = count(totals.misnamed, "block");
             let are = are(totals.misnamed);
-            return format!(
+            return plain(format!(
                 "{blocks} of files with other names {are} whole: nothing is lost. Rename the files to those of their regions."
-            );
+            ));
         }
         0 if !totals.has_maps && totals.set_aside > 0 => {
-            let command = repair(save, effort);
-            let aside = set_aside(totals);
-            return format!(
-                "{command} finds no block whose position is certain{aside}. Look for a backup of the save."
-            );
+            let does = "finds no block whose position is certain".to_owned();
+            let words = RepairWords::new(save, effort, does);
+            return Sentence::Repair(RepairWords {
+                rest: set_aside(totals),
+                advice: " Look for a backup of the save.",
+                ..words
+            });
         }
         0 if !totals.has_maps => {
-            return "There is no block left that a repair could write. Look for a backup of the save.".to_owned();
+            return plain("There is no block left that a repair could write. Look for a backup of the save.");
         }
         // Of a map this may be only the parts that are left.
         0 => {
-            let unknown = unknown_loss(totals) + &set_aside(totals);
-            return format!("{} changes {files}{unknown}.", repair(save, effort));
+            let files = count(totals.files_changed, "file");
+            return of_files(format!("changes {files}"), unknown + &set_aside(totals));
         }
         1 if totals.set_aside > totals.misnamed => " and keeps the block whose position is known".to_owned(),
         n if totals.set_aside > totals.misnamed => {
@@ -220,8 +296,22 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
         1 => " and keeps the block that can be read".to_owned(),
         n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
-    let (aside, unknown) = (set_aside(totals), unknown_loss(totals));
-    format!("{} mends {files}{blocks}{aside}{unknown}.", repair(save, effort))
+    let aside = totals.files_aside.min(totals.files_changed);
+    let does = match (totals.files_changed - aside, aside) {
+        (mended, 0) => format!("mends {}", count(mended, "file")),
+        (0, aside) => format!("sets {} aside", count(aside, "file")),
+        (mended, aside) => format!("mends {}, sets {aside} aside", count(mended, "file")),
+    };
+    of_files(does + &blocks, set_aside(totals) + &unknown)
+}
+
+/// What to do beside the repair, where it brings back little.
+const fn advice(totals: &Totals) -> &'static str {
+    if totals.lacks_most(totals.lost) {
+        " Most blocks would be missing: leave the save where it is, and look for a backup for `--from-backup`."
+    } else {
+        ""
+    }
 }
 
 /// What is lost beside whole blocks, or without a number of them.
@@ -282,14 +372,14 @@ fn set_aside(totals: &Totals) -> String {
     }
 }
 
-fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
+fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
     let written = totals.source - totals.lost.min(totals.source);
     if written == 0 && !totals.has_maps {
         let are = are(totals.lost);
         let (lost, aside) = (grouped(totals.lost), set_aside(totals));
-        return format!(
+        return plain(format!(
             "There is no block left that a repair could write: {lost} {are} lost{aside}. Look for a backup of the save."
-        );
+        ));
     }
     let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
     let has_likely = totals.likely + totals.salvaged_likely > 0;
@@ -324,7 +414,7 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
         parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
     let unknown = unknown_loss(totals);
-    let mut lost = match totals.lost {
+    let lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
         0 if totals.unplaced > 0 && has_likely => "no listed block is lost then".to_owned(),
         0 if totals.unplaced > 0 => "no listed block is lost".to_owned(),
@@ -334,25 +424,28 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
         n if has_likely => format!("{} {} lost then", grouped(n), are(n)),
         n => format!("{} {} lost", grouped(n), are(n)),
     };
+    let mut rest = String::new();
     // The totals are those of both levels; the command may be run without one.
     if has_likely && unknown.is_empty() && !(totals.lost == 0 && totals.unplaced + totals.salvaged > 0) {
-        lost.push_str(&format!(", and {} without it", grouped(totals.lost_for_certain())));
+        rest.push_str(&format!(", and {} without it", grouped(totals.lost_for_certain())));
     }
-    let mut aside = set_aside(totals);
+    rest.push_str(&unknown);
+    rest.push_str(&set_aside(totals));
     if totals.set_aside_likely > 0 {
-        let all = grouped(totals.set_aside + totals.set_aside_likely);
+        let all = totals.set_aside + totals.set_aside_likely;
         match totals.set_aside {
-            0 => aside.push_str(&format!("; without it {all} go to lost+found")),
-            _ => aside.push_str(&format!(" then, and {all} without it")),
+            0 if all == 1 => rest.push_str("; without it 1 goes to lost+found"),
+            0 => rest.push_str(&format!("; without it {} go to lost+found", grouped(all))),
+            _ => rest.push_str(&format!(" then, and {} without it", grouped(all))),
         }
     }
-    let level = if only_likely { " --level likely" } else { "" };
-    let backup = if totals.lacks_most(totals.lost) {
-        " Most blocks are lost: leave the save where it is, and look for a backup for `--from-backup`."
-    } else {
-        ""
-    };
-    format!("{}{level} {}; {lost}{unknown}{aside}.{backup}", repair(save, effort), parts.join(", "))
+    Sentence::Repair(RepairWords {
+        only_likely,
+        lost: format!("; {lost}"),
+        rest,
+        advice: advice(totals),
+        ..RepairWords::new(save, effort, parts.join(", "))
+    })
 }
 
 /// The verb that agrees with a number.
@@ -370,6 +463,11 @@ mod tests {
         SaveArguments::of_path(Path::new(path))
     }
 
+    /// The sentences as they are printed.
+    fn printed(causes: &[Cause], totals: Option<&Totals>, path: &str) -> Vec<String> {
+        verdict(causes, totals, &save(path), Effort::NORMAL).iter().map(ToString::to_string).collect()
+    }
+
     const KILLED: Totals = Totals {
         source: 75,
         kept: 28,
@@ -384,6 +482,7 @@ mod tests {
         odd: 0,
         files_changed: 4,
         files_lost: 0,
+        files_aside: 0,
         layers_lost: 0,
         depths_lost: 0,
         values_lost: 0,
@@ -408,7 +507,7 @@ mod tests {
     fn a_killed_game_has_its_figures_and_its_command() {
         let cause = Cause::new(CauseKind::Killed, 47, vec!["44 blocks".to_owned()], &[]);
         assert_eq!(
-            verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
+            printed(&[cause], Some(&KILLED), "t6"),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
                 "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost then, and 4 without it; 2 blocks or parts of blocks go to lost+found then, and 5 without it.",
@@ -420,21 +519,18 @@ mod tests {
     fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
-            verdict(&[], Some(&totals), &save("world"), Effort::NORMAL),
+            printed(&[], Some(&totals), "world"),
             ["voxscope repair world --out world-repaired mends 1 file and keeps the 6 blocks that can be read."]
         );
         let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
-        assert_eq!(
-            verdict(&[], Some(&map), &save("map"), Effort::NORMAL),
-            ["voxscope repair map --out map-repaired changes 2 files."]
-        );
+        assert_eq!(printed(&[], Some(&map), "map"), ["voxscope repair map --out map-repaired changes 2 files."]);
     }
 
     #[test]
     fn findings_of_an_unfinished_migration_are_not_what_the_repair_does() {
         let say = |totals: Totals| {
             let cause = Cause::new(CauseKind::Migration, 5, vec!["5 blocks".to_owned()], &[CauseKind::Killed]);
-            verdict(&[cause], Some(&totals), &save("world"), Effort::NORMAL).concat()
+            printed(&[cause], Some(&totals), "world").concat()
         };
         let kept = Totals { source: 12, kept: 12, files_changed: 1, ..Totals::default() };
         assert!(say(kept).ends_with("so no block goes to lost+found."), "{}", say(kept));
@@ -445,7 +541,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_only_where_all_of_it_comes_back() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
         let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
@@ -460,7 +556,7 @@ mod tests {
 
     #[test]
     fn what_a_lost_file_held_is_not_called_nothing() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
         let file = Totals { source: 6, kept: 6, files_changed: 1, files_lost: 1, ..Totals::default() };
         assert!(say(file).ends_with("; how many blocks 1 lost file held is not known."), "{}", say(file));
         let more = Totals { kept: 4, put_right: 2, files_lost: 2, ..file };
@@ -480,7 +576,7 @@ mod tests {
 
     #[test]
     fn no_repair_is_promised_where_no_block_is_left() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
         let empty = Totals { files_changed: 1, ..Totals::default() };
         assert_eq!(say(empty), "There is no block left that a repair could write. Look for a backup of the save.");
         let unowned = say(Totals { set_aside: 1_494, ..empty });
@@ -491,7 +587,7 @@ mod tests {
     #[test]
     fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
         let totals = Totals { source: 4_606, kept: 3_430, likely: 5, lost: 1_171, torn: 1_100, ..Totals::default() };
-        let lines = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL);
+        let lines = printed(&[], Some(&totals), "world");
         assert!(lines[0].contains("of 4,606 blocks 3,430 are right as they are"), "{lines:?}");
         let end = " --level likely puts 5 right, which are only likely; 1,171 are lost then, and 1,176 without it.";
         assert!(lines[1].ends_with(end), "{lines:?}");
@@ -500,7 +596,7 @@ mod tests {
     #[test]
     fn two_causes_that_fit_are_both_named_with_what_tells_them_apart() {
         let cause = Cause::new(CauseKind::Killed, 6, vec!["6 whole blocks".to_owned()], &[CauseKind::OldStates]);
-        let lines = verdict(&[cause], None, &save("world"), Effort::NORMAL);
+        let lines = printed(&[cause], None, "world");
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].contains("killed") && lines[0].contains("or the blocks behind"), "{lines:?}");
         assert!(lines[1].contains("old-states if the game ended as usual"), "{lines:?}");
@@ -509,13 +605,13 @@ mod tests {
     #[test]
     fn a_save_in_use_is_to_be_closed_first() {
         let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
-        assert!(verdict(&[cause], None, &save("world"), Effort::NORMAL)[0].starts_with("Close the game"));
+        assert!(printed(&[cause], None, "world")[0].starts_with("Close the game"));
     }
 
     #[test]
     fn one_block_is_the_block_whose_position_is_known() {
         let totals = Totals { source: 1, kept: 1, set_aside: 1, files_changed: 1, ..Totals::default() };
-        let line = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
+        let line = printed(&[], Some(&totals), "world").concat();
         assert!(line.contains(" mends 1 file and keeps the block whose position is known; "), "{line}");
     }
 
@@ -523,14 +619,14 @@ mod tests {
     fn missing_files_are_those_of_a_save() {
         let cause = Cause::new(CauseKind::CopyIncomplete, 0, vec!["the folder of LOD 1".to_owned()], &[]);
         let cause = Cause { save: Some("saves/a".to_owned()), ..cause };
-        let lines = verdict(&[cause], None, &save("saves"), Effort::NORMAL);
+        let lines = printed(&[cause], None, "saves");
         assert!(lines.iter().any(|line| line.starts_with("saves/a: Missing: the folder of LOD 1. Copy")), "{lines:?}");
     }
 
     #[test]
     fn nothing_is_said_of_a_healthy_save() {
         let totals = Totals { source: 9, kept: 9, ..Totals::default() };
-        assert_eq!(verdict(&[], Some(&totals), &save("world"), Effort::NORMAL), Vec::<String>::new());
+        assert_eq!(printed(&[], Some(&totals), "world"), Vec::<String>::new());
     }
 
     #[test]

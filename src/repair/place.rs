@@ -75,6 +75,7 @@ pub(super) fn region_plan(
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
     // The checker reports the likely position of a block without an entry; lost+found keeps the block with that position.
     let likely = solved.placed.iter().any(|p| p.certainty >= Certainty::Likely && !by_slot.contains_key(&p.slot));
+    let listed: HashSet<u32> = by_slot.keys().copied().collect();
     drop(by_slot);
     let odd = placing.set_right()?;
     if as_listed && packed && !appended && !likely && sound && !odd {
@@ -113,6 +114,10 @@ pub(super) fn region_plan(
         let position = position.filter(|at| !placing.filled.contains(at));
         plan.missing.extend(position.map(|at| (at, MissingReason::NoSectors)));
     }
+    // A block without an entry whose position is likely is one of the save's blocks, whether it is written or not.
+    let without_entry = solved.placed.iter().filter(|p| p.certainty >= Certainty::Likely);
+    let without_entry = without_entry.filter(|p| !listed.contains(&p.slot) && !placing.filled.contains(&p.position));
+    plan.missing.extend(without_entry.map(|p| (p.position, MissingReason::Uncertain)));
     plan.missing.sort_unstable();
     placing.list_unowned(&unowned);
     placing.lost.sort_by_key(|lost| lost.sector);

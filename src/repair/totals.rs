@@ -82,6 +82,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let changed = plan.streams.iter().filter(|stream| stream.action != Action::Copy).count() + maps;
     totals.files_changed =
         n(regions) + n(paks) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
+    let regions =
+        plan.regions.iter().filter(|region| is_aside(region.action) && !foreign.contains(&region.path)).count();
+    let paks = plan.paks.iter().filter(|pak| is_aside(pak.action)).count();
+    totals.files_aside = n(regions + paks + streams);
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals

@@ -11,7 +11,7 @@ use super::jobs::{JobKind, run_in_own_pool};
 use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
-use crate::check::{self, Cause, Totals};
+use crate::check::{self, Cause, Sentence, Totals};
 use crate::picture::Marks;
 use crate::repair;
 use crate::save::Save;
@@ -167,8 +167,7 @@ pub fn conclusion(app: &App) -> Conclusion {
 }
 
 /// The sentences of the verdict.
-#[must_use]
-pub fn lines(app: &App) -> Vec<String> {
+fn sentences(app: &App) -> Vec<Sentence> {
     if app.findings.running || app.findings.summary.is_none() {
         return Vec::new();
     }
@@ -176,15 +175,17 @@ pub fn lines(app: &App) -> Vec<String> {
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
     let save = app.findings.advice.root().at(path);
-    let mut lines = check::verdict(causes, totals.as_ref(), &save, effort);
-    lines.extend(effort.undecided_words(undecided).map(|words| format!("{words}.")));
-    // In a directory of several saves it is not said of all of them.
-    if let (Some(dir), Some(index), Some(first)) = (world::directory(app), &app.index, lines.first_mut()) {
-        let name = index.save.shown(&dir);
-        *first = format!("{name}: {first}");
-    }
+    let mut sentences = check::verdict(causes, totals.as_ref(), &save, effort);
+    sentences.extend(effort.undecided_words(undecided).map(|words| Sentence::Plain(format!("{words}."))));
     // What tells causes apart is on the pane of findings.
-    lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()
+    sentences.retain(|sentence| !matches!(sentence, Sentence::TellApart(_)));
+    sentences
+}
+
+/// What comes before the first sentence: in a directory of several saves, the name of the one that it is about.
+fn prefix(app: &App) -> String {
+    let named = world::directory(app).zip(app.index.as_ref());
+    named.map_or_else(String::new, |(dir, index)| format!("{}: ", index.save.shown(&dir)))
 }
 
 /// Panes that show the verdict.
@@ -198,55 +199,48 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
         return Vec::new();
     }
     let width = usize::from(width.saturating_sub(2)).max(1);
-    let of_line = |line: String| {
-        let role = if line.starts_with("voxscope ") || line.contains(" shows a repair that ") {
-            Role::Key
-        } else {
-            Role::Strong
-        };
-        let rows: Vec<(Role, String)> =
-            textwrap::wrap(&line, width).into_iter().map(|row| (role, row.into_owned())).collect();
-        rows
+    let wrap = |text: &str| -> Vec<String> {
+        textwrap::wrap(text, width).into_iter().map(std::borrow::Cow::into_owned).collect()
     };
-    let mut lines = lines(app);
-    let rows = |lines: &[String]| lines.iter().map(|line| textwrap::wrap(line, width).len()).sum::<usize>();
-    // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
-    if rows(&lines) > 2 {
-        for line in &mut lines {
-            shorten_command(app, line);
+    let mut sentences = sentences(app);
+    let rows = |texts: &[String]| texts.iter().map(|text| wrap(text).len()).sum::<usize>();
+    let mut texts: Vec<String> = sentences.iter().map(ToString::to_string).collect();
+    let prefix = prefix(app);
+    let name = |texts: &mut Vec<String>| {
+        if let Some(first) = texts.first_mut() {
+            first.insert_str(0, &prefix);
         }
+    };
+    name(&mut texts);
+    // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
+    if rows(&texts) > 2 {
+        texts = sentences.iter().map(|sentence| shortened(app, sentence)).collect();
+        name(&mut texts);
     }
-    if let (true, Some(first)) = (rows(&lines) > 2, lines.first_mut())
-        && let Some((sentence, _)) = first.split_once(": of ")
-    {
-        *first = format!("{sentence}.");
+    if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut()) {
+        *figures = None;
+        texts = sentences.iter().map(|sentence| shortened(app, sentence)).collect();
+        name(&mut texts);
     }
+    let of_sentence = |(sentence, text): (&Sentence, &String)| {
+        let role = if matches!(sentence, Sentence::Repair(_)) { Role::Key } else { Role::Strong };
+        wrap(text).into_iter().map(move |row| (role, row)).collect::<Vec<_>>()
+    };
     // The sentence of the tour comes first, in a row of its own.
     let note = world::note(app).map(|note| (Role::Focus, note.to_owned()));
-    note.into_iter().chain(lines.into_iter().flat_map(of_line)).collect()
+    note.into_iter().chain(sentences.iter().zip(&texts).flat_map(of_sentence)).collect()
 }
 
-/// Replaces the command of a line by the key of the pane that has it.
-fn shorten_command(app: &App, line: &mut String) {
-    let words = [" puts ", " salvages ", " keeps ", " mends ", " changes "];
-    let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
-    // What a repair without likely blocks loses is there as well.
-    if let Some((before, after)) = line.split_once(" lost then, and ")
-        && let Some((_, after)) = after.split_once(" without it")
-    {
-        *line = format!("{before} lost then{after}");
-    }
-    // The Repair pane shows what goes to `lost+found`.
-    if let Some((before, after)) = line.split_once("lost+found")
-        && let Some((rest, _)) = before.rsplit_once("; ")
-    {
-        let advice = after.split_once(". ").map_or(String::new(), |(_, advice)| format!(" {advice}"));
-        *line = format!("{rest}.{advice}");
-    }
-    if let (Some(at), Some(key)) = (at, app.settings.keymap.keys(Action::Pane(Pane::Repair)).last()) {
-        let key = super::keys::short(*key, app.glyphs.ascii);
-        *line = format!("{key} shows a repair that{}", line.get(at..).unwrap_or_default());
-    }
+/// A sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
+/// is lost without `--level likely`.
+fn shortened(app: &App, sentence: &Sentence) -> String {
+    let key = |action| app.settings.keymap.keys(action).last().map(|key| super::keys::short(*key, app.glyphs.ascii));
+    let (Sentence::Repair(words), Some(repair)) = (sentence, key(Action::Pane(Pane::Repair))) else {
+        return sentence.to_string();
+    };
+    let then = key(Action::Certainty).filter(|_| words.only_likely);
+    let keys = then.map_or_else(|| repair.clone(), |level| format!("{repair}, then {level},"));
+    format!("{keys} shows a repair that {}{}.{}", words.does, words.lost, words.advice)
 }
 
 /// Rows that the verdict wants.
