@@ -383,7 +383,9 @@ fn doubt(
             _ => (Code::PlaceDoubt, None),
         },
         (Some(_), None) => (Code::BlockMoved, stands),
-        (None, None) if torn => (Code::BlockTorn, None),
+        // A finding about the table says it of an entry behind the end of the file, where nothing is that could be torn.
+        (None, None) if torn && entry.first < case.walk.sectors => (Code::BlockTorn, None),
+        (None, None) if torn => return None,
         (None, None) => (Code::PlaceDoubt, Some("There is no whole block at this sector.".to_owned())),
     };
     let span = header.sector_span(entry.first.into(), entry.count.into());
@@ -416,6 +418,9 @@ fn evidence(placed: &Placed) -> String {
     } else {
         "from the order of the blocks in the file and the borders with the neighbours"
     };
+    if placed.certainty == Certainty::Certain {
+        return format!("certain: {by}");
+    }
     // Never print more than the solver can know; what counts as likely begins at 98 %.
     let most = if placed.certainty < Certainty::Likely { 0.979 } else { 1.0 };
     format!("{} likely: {by}", likelihood(placed.p.min(most)))

@@ -16,6 +16,8 @@ pub struct Totals {
     pub likely: u64,
     /// Older states, from a backup.
     pub older: u64,
+    /// Blocks of files that the save does not have, from a backup. They are not in `source`.
+    pub added: u64,
     /// Blocks written with those of their channels that are whole.
     pub salvaged: u64,
     /// Positions without a block in the result.
@@ -26,6 +28,8 @@ pub struct Totals {
     pub set_aside_identical: u64,
     /// Of the blocks that are not kept, those that are torn in the save.
     pub torn: u64,
+    /// Of the blocks that are not kept, those whose entries lead behind the end of their file, where it is cut off.
+    pub behind_end: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
     pub odd: u64,
     /// Files that are not copied byte by byte.
@@ -43,6 +47,9 @@ pub struct Totals {
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
     /// not in `lost`.
     pub pages_lost: u64,
+    /// Of what is set aside, the old bytes of blocks that are written anew.
+    #[serde(skip)]
+    pub set_aside_rewritten: u64,
     /// Of the changed files, those that go to `lost+found` as they are.
     #[serde(skip)]
     pub files_aside: u64,
@@ -82,16 +89,20 @@ pub struct Totals {
     /// Whether a backup was given.
     #[serde(skip)]
     pub has_backup: bool,
+    /// Whether the backup may be of another world.
+    #[serde(skip)]
+    pub is_backup_strange: bool,
     /// Blocks, and parts of blocks, that are in `lost+found` without `--level likely` only.
     #[serde(skip)]
     pub set_aside_likely: u64,
 }
 
 impl Totals {
-    /// Blocks that are neither right as they are, nor torn, nor against the format: the table has them elsewhere, or not at all.
+    /// Blocks that are neither right as they are, nor torn or cut off, nor against the format: the table has them elsewhere, or
+    /// not at all.
     #[must_use]
     pub const fn misplaced(&self) -> u64 {
-        self.source.saturating_sub(self.kept).saturating_sub(self.torn).saturating_sub(self.odd)
+        self.source.saturating_sub(self.kept + self.torn + self.behind_end + self.odd)
     }
 
     /// Positions without a block in the result without `--level likely`.
@@ -114,11 +125,13 @@ impl Totals {
         self.put_right += other.put_right;
         self.likely += other.likely;
         self.older += other.older;
+        self.added += other.added;
         self.salvaged += other.salvaged;
         self.lost += other.lost;
         self.set_aside += other.set_aside;
         self.set_aside_identical += other.set_aside_identical;
         self.torn += other.torn;
+        self.behind_end += other.behind_end;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;
@@ -128,6 +141,7 @@ impl Totals {
         self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
+        self.set_aside_rewritten += other.set_aside_rewritten;
         self.files_aside += other.files_aside;
         self.damaged += other.damaged;
         self.odd_rows += other.odd_rows;
@@ -140,6 +154,7 @@ impl Totals {
         self.salvaged_likely += other.salvaged_likely;
         self.files_likely += other.files_likely;
         self.has_backup |= other.has_backup;
+        self.is_backup_strange |= other.is_backup_strange;
         self.set_aside_likely += other.set_aside_likely;
     }
 }

@@ -243,6 +243,7 @@ fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
         (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
         (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
         (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
+        (totals.behind_end, ["is not in its file", "are not in their files"]),
         (totals.damaged, ["is damaged", "are damaged"]),
     ] {
         if n > 0 {
@@ -354,6 +355,9 @@ pub fn identical_words(n: u64) -> String {
 fn set_aside(totals: &Totals) -> String {
     match totals.set_aside {
         0 => String::new(),
+        n if n == totals.set_aside_rewritten => {
+            format!("; the old bytes of {} go to lost+found", count(n, "rewritten block"))
+        }
         n if n == totals.misnamed => format!(
             "; {} of files with other names {} to lost+found as {} {}, and nothing of {} is lost",
             count(n, "whole block"),
@@ -431,6 +435,13 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
     }
     rest.push_str(&unknown);
     rest.push_str(&set_aside(totals));
+    if totals.files_aside > 0 && totals.misnamed == 0 {
+        let (files, go) = (count(totals.files_aside, "file"), if totals.files_aside == 1 { "goes" } else { "go" });
+        rest.push_str(&format!(
+            "; {files} {go} to lost+found as {}",
+            if totals.files_aside == 1 { "it is" } else { "they are" }
+        ));
+    }
     if totals.set_aside_likely > 0 {
         let all = totals.set_aside + totals.set_aside_likely;
         match totals.set_aside {
@@ -474,6 +485,7 @@ mod tests {
         put_right: 43,
         likely: 3,
         older: 0,
+        added: 0,
         salvaged: 0,
         lost: 1,
         set_aside: 2,
@@ -483,6 +495,8 @@ mod tests {
         files_changed: 4,
         files_lost: 0,
         files_aside: 0,
+        set_aside_rewritten: 0,
+        behind_end: 0,
         layers_lost: 0,
         depths_lost: 0,
         values_lost: 0,
@@ -501,6 +515,7 @@ mod tests {
         files_likely: 0,
         has_backup: false,
         set_aside_likely: 3,
+        is_backup_strange: false,
     };
 
     #[test]

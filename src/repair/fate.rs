@@ -47,6 +47,10 @@ pub struct BlockFate<'p> {
     pub is_of_region: bool,
     /// Whether it is torn in the save.
     pub torn: bool,
+    /// Whether it is of a file that the save does not have, and comes from a backup.
+    pub added: bool,
+    /// Whether its file ends before it.
+    pub behind_end: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
     /// Whether it is whole and the table of its region has no entry for its position.
@@ -77,7 +81,19 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         !matches!(files.get(&region.path), Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles);
     let fate = |position, fate, torn, odd| {
         let (file, lod) = (region.name.as_path(), region.lod);
-        BlockFate { file, lod, position, record: None, fate, is_of_region, torn, odd, unowned: false }
+        BlockFate {
+            file,
+            lod,
+            position,
+            record: None,
+            fate,
+            is_of_region,
+            torn,
+            added: false,
+            behind_end: false,
+            odd,
+            unowned: false,
+        }
     };
     let own = || -> Option<Region<FileSource>> {
         let &File::Region(forest, file) = files.get(&region.path)? else { return None };
@@ -101,15 +117,17 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         },
         Action::FromBackup => {
             // The name of a block file is the position of its block.
+            let added = !files.contains_key(&region.path);
             if let Some(at) = block_files::position_of(&region.name) {
-                return each(fate(Some(at), Fate::Older, true, false));
+                return each(BlockFate { added, ..fate(Some(at), Fate::Older, !added, false) });
             }
             let open = |path| Save::open(path, &Options { slots: save.options.slots, ..save.options.clone() }).ok();
             let backup = region.backup.as_deref().and_then(open);
             let all = backup.iter().flat_map(|backup| {
                 backup.regions().filter_map(|(forest, file)| backup.region(forest, file).ok().flatten())
             });
-            all.for_each(|held| listed(held, &mut |at| each(fate(at, Fate::Older, true, false))));
+            let of_backup = |at| BlockFate { added, ..fate(at, Fate::Older, !added, false) };
+            all.for_each(|held| listed(held, &mut |at| each(of_backup(at))));
         }
         Action::Rebuild => {
             for block in &region.blocks {
@@ -119,7 +137,8 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
                 each(BlockFate { unowned, ..fate });
             }
             for (position, why) in &region.missing {
-                each(fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false));
+                let lost = fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false);
+                each(BlockFate { behind_end: *why == MissingReason::BehindEnd, ..lost });
             }
         }
     }
@@ -147,6 +166,8 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
         fate,
         is_of_region: false,
         torn,
+        added: false,
+        behind_end: false,
         odd: false,
         unowned: false,
     };
@@ -176,7 +197,19 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
 fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
     let fate = |lod, position, fate, torn, odd| {
         let file = &stream.name;
-        BlockFate { file, lod, position, record: None, fate, is_of_region: false, torn, odd, unowned: false }
+        BlockFate {
+            file,
+            lod,
+            position,
+            record: None,
+            fate,
+            is_of_region: false,
+            torn,
+            added: false,
+            behind_end: false,
+            odd,
+            unowned: false,
+        }
     };
     match stream.action {
         Action::Copy | Action::Restore => {

@@ -100,7 +100,10 @@ pub(super) fn region_plan(
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
-        let why = if solved.torn[i] > 0.5 || torn.contains(&entry.first) {
+        let is_torn = solved.torn[i] > 0.5 || torn.contains(&entry.first);
+        let why = if is_torn && entry.first >= case.walk.sectors {
+            MissingReason::BehindEnd
+        } else if is_torn {
             MissingReason::Torn
         } else if solved.options.get(i).is_none_or(Vec::is_empty) {
             MissingReason::NotFound

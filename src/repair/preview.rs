@@ -9,9 +9,10 @@ use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
-use crate::printable::{self, likelihood, triple};
-use crate::repair::listed::{in_place, kept_of};
+use crate::printable::{self, capitalize, likelihood, triple};
+use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
+use crate::repair::stream::{kept_rows, page_loss};
 use crate::repair::why::doubt_of;
 use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
@@ -393,11 +394,9 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
             out.lines.push(line(subject, place(row.place), format!("page {}: {why}", row.page)));
         }
     }
-    let mut all: Vec<Place> = plan.missing.iter().map(|(at, _)| *at).chain(plan.rows.iter().map(|r| r.place)).collect();
-    all.sort_unstable();
-    all.dedup();
-    out.summary = kept_of(plan.rows.len(), all.len(), "row", "kept");
+    out.summary = kept_rows(plan);
     append_counts(&mut out);
+    out.summary.extend(page_loss(plan).map(|words| format!(". {}", capitalize(&words))));
     out
 }
 

@@ -186,7 +186,12 @@ impl MissingReport {
     /// Why the position has no block, with the likeliest one and why that is not certain.
     fn words(&self) -> String {
         let likeliest = self.likeliest.iter().map(|likeliest| format!("; {likeliest}"));
-        self.why.to_string() + &likeliest.chain(self.doubt.map(|doubt| format!(": {doubt}"))).collect::<String>()
+        let why = match self.why {
+            // That one was found, if it is hardly likely.
+            MissingReason::NotFound if self.likeliest.is_some() => MissingReason::Uncertain,
+            why => why,
+        };
+        why.to_string() + &likeliest.chain(self.doubt.map(|doubt| format!(": {doubt}"))).collect::<String>()
     }
 }
 
@@ -332,7 +337,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
-        (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
+        (count(&|b| b.origin == Origin::Salvaged), "damaged, written with their whole channels"),
         (
             count(&|b| b.origin == Origin::Voxels),
             "written without metadata, since several blocks with the same voxels fit",

@@ -21,7 +21,13 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let mut named: HashSet<&Path> = HashSet::new();
     // If a file is renamed, its chunks are in the wrong place, and their records are right.
     let renamed: HashSet<&Path> = plan.paks.iter().filter(|pak| pak.is_renamed).map(|pak| pak.name.as_path()).collect();
+    totals.is_backup_strange =
+        plan.compared.is_some_and(|compared| compared.is_strange() && !compared.is_of_another_world());
     fates(save, plan, &mut |block| {
+        if block.added {
+            totals.added += 1;
+            return;
+        }
         totals.source += 1;
         named.insert(block.file);
         *match block.fate {
@@ -33,9 +39,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
             Fate::Lost => &mut totals.lost,
         } += 1;
         totals.torn += u64::from(block.torn);
+        totals.behind_end += u64::from(block.behind_end);
         totals.damaged += u64::from(block.torn && !block.is_of_region);
         totals.odd_rows += u64::from(block.odd && !block.is_of_region);
-        let is_elsewhere = !block.torn && !block.odd && block.fate != Fate::Kept;
+        let is_elsewhere = !block.torn && !block.behind_end && !block.odd && block.fate != Fate::Kept;
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.unowned += u64::from(is_elsewhere && block.unowned);
@@ -85,6 +92,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let regions =
         plan.regions.iter().filter(|region| is_aside(region.action) && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| is_aside(pak.action)).count();
+    let all = plan.regions.iter().filter(|region| rebuilt(region.action)).flat_map(|region| &region.lost);
+    totals.set_aside_rewritten = n(all.filter(|lost| lost.why == KeptReason::Rewritten).count());
     totals.files_aside = n(regions + paks + streams);
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
@@ -228,7 +237,17 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let blocks = if totals.source == 1 { "block" } else { "blocks" };
         lines.push(format!("The source has {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
     }
-    if totals.set_aside > 0 {
+    if totals.added > 0 {
+        let blocks = crate::printable::count(totals.added, "block");
+        let (are, would) = (if totals.added == 1 { "is" } else { "are" }, "would be");
+        let are = if done.is_some() { are } else { would };
+        lines.push(format!("{blocks} of files that the save does not have {are} added from the backup."));
+    }
+    if totals.set_aside > 0 && totals.set_aside == totals.set_aside_rewritten {
+        let blocks = crate::printable::count(totals.set_aside, "rewritten block");
+        let are = if done.is_some() { "are" } else { "would be" };
+        lines.push(format!("The old bytes of {blocks} {are} in lost+found."));
+    } else if totals.set_aside > 0 {
         let (blocks, kept) = match totals.set_aside {
             1 => ("block or part of a block", "is"),
             _ => ("blocks or parts of blocks", "are"),
@@ -257,6 +276,12 @@ pub const fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) ->
         }
         (Written::NoBlock, false) => {
             "The copy would have no block. Leave the save where it is, and look for a backup for `--from-backup`."
+        }
+        (Written::Save, true) if totals.is_backup_strange => {
+            "Look at the copy before you use it, and keep the original: the backup may be of another world."
+        }
+        (Written::Save, false) if totals.is_backup_strange => {
+            "Look at the copy before you use it: the backup may be of another world."
         }
         (Written::Save, true) if totals.lacks_most(totals.lost) => {
             "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."

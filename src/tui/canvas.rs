@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, Widget};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::theme::{Glyphs, Role, Theme};
+use super::wrap::wrap;
 
 /// A part of the screen. Places are counted from its own corner.
 pub struct Canvas<'b> {
@@ -129,7 +130,7 @@ impl<'b> Canvas<'b> {
             return y;
         }
         let mut y = y;
-        for line in textwrap::wrap(text, width) {
+        for line in wrap(text, width) {
             if y >= self.area.height {
                 break;
             }

@@ -267,9 +267,12 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     let mut room = usize::from(canvas.width().saturating_sub(1));
     let width = |pieces: &[(String, String)]| pieces.iter().map(|(k, h)| k.width() + h.width() + 3).sum::<usize>();
     if let Some(message) = &app.message {
-        // A message leaves the keys what room it does not need.
-        canvas.put_within(x, 0, canvas.width().saturating_sub(2), message, Role::Strong);
-        let taken = message.width() + 2;
+        // A message leaves the keys what room it does not need, and help and the way out theirs.
+        let last = pieces.get(pieces.len().saturating_sub(2)..).map_or(0, |last| width(last));
+        let most = usize::from(canvas.width().saturating_sub(2));
+        let most = if most > 2 * last { most - last - 2 } else { most };
+        let taken = message.width().min(most) + 2;
+        canvas.put_within(x, 0, u16::try_from(most).unwrap_or(u16::MAX), message, Role::Strong);
         (x, room) = (x.saturating_add(u16::try_from(taken).unwrap_or(u16::MAX)), room.saturating_sub(taken));
     }
     // The last ones, help and the way out, are always there: what is in the middle gives way.

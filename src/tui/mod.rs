@@ -40,6 +40,7 @@ pub mod theme;
 pub mod update;
 pub mod verdict;
 mod watch;
+mod wrap;
 
 pub use compare::CompareWith;
 pub use driver::Driver;

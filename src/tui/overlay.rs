@@ -10,6 +10,7 @@ use super::keys::short;
 use super::panes::marks::SectorKind;
 use super::popup::{Popup, commands};
 use super::theme::{Role, level_role};
+use super::wrap::wrap;
 use crate::damage::{Code, Level};
 use crate::picture::Mark;
 
@@ -127,9 +128,9 @@ fn help(app: &App, search: &str, width: u16) -> Scrolled {
         for (role, key, text) in found {
             let key = format!("  {key:<KEYS$}");
             let room = width.saturating_sub(key.width()).max(10);
-            for (i, text) in textwrap::wrap(text, room).into_iter().enumerate() {
+            for (i, text) in wrap(text, room).into_iter().enumerate() {
                 let before = if i == 0 { key.clone() } else { " ".repeat(key.width()) };
-                lines.push(vec![(role, before), (Role::Text, text.into_owned())]);
+                lines.push(vec![(role, before), (Role::Text, text)]);
             }
         }
     };
@@ -219,8 +220,8 @@ fn explain(app: &App, code: Code, width: u16) -> Scrolled {
     lines.push(vec![(level_role(level), format!("{mark} {} {}", code.level().name(), code.name()))]);
     let mut paragraph = |text: &str, role: Role| {
         lines.push(Vec::new());
-        for text in textwrap::wrap(text, width) {
-            lines.push(vec![(role, text.into_owned())]);
+        for text in wrap(text, width) {
+            lines.push(vec![(role, text)]);
         }
     };
     let finding = app.selection.finding.and_then(|at| app.findings.list.get(at)).filter(|f| f.code() == code);

@@ -11,6 +11,7 @@ use super::jobs::{JobKind, run_in_own_pool};
 use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
+use super::wrap::wrap;
 use crate::check::{self, Cause, Sentence, Totals};
 use crate::picture::Marks;
 use crate::repair;
@@ -199,11 +200,8 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
         return Vec::new();
     }
     let width = usize::from(width.saturating_sub(2)).max(1);
-    let wrap = |text: &str| -> Vec<String> {
-        textwrap::wrap(text, width).into_iter().map(std::borrow::Cow::into_owned).collect()
-    };
     let mut sentences = sentences(app);
-    let rows = |texts: &[String]| texts.iter().map(|text| wrap(text).len()).sum::<usize>();
+    let rows = |texts: &[String]| texts.iter().map(|text| wrap(text, width).len()).sum::<usize>();
     let mut texts: Vec<String> = sentences.iter().map(ToString::to_string).collect();
     let prefix = prefix(app);
     let name = |texts: &mut Vec<String>| {
@@ -224,7 +222,7 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     }
     let of_sentence = |(sentence, text): (&Sentence, &String)| {
         let role = if matches!(sentence, Sentence::Repair(_)) { Role::Key } else { Role::Strong };
-        wrap(text).into_iter().map(move |row| (role, row)).collect::<Vec<_>>()
+        wrap(text, width).into_iter().map(move |row| (role, row)).collect::<Vec<_>>()
     };
     // The sentence of the tour comes first, in a row of its own.
     let note = world::note(app).map(|note| (Role::Focus, note.to_owned()));

@@ -473,7 +473,9 @@ impl Printer {
             let was = if known == 1 { "was" } else { "were" };
             writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
         }
-        if let Some(totals) = end.totals.filter(|totals| counted && totals.source != stats.blocks) {
+        if let Some(totals) = end.totals.filter(|totals| {
+            (counted && totals.source != stats.blocks) || (totals.source > stats.blocks && totals.files_changed > 0)
+        }) {
             let line = difference_of_counts(end.save, stats.blocks, totals.source);
             writeln!(out, "{}", wrapped(&line, ""))?;
         }

@@ -114,11 +114,11 @@ pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
                 lines.push(format!("  layer {}: kept as it is, {why}.", layer.name));
             }
             for (field, value) in &layer.fields {
-                lines.push(format!(
-                    "  layer {}: {field} put right to {}.",
-                    layer.name,
-                    printable::printable(&value.to_string())
-                ));
+                let value = match value.as_str() {
+                    Some("") => "nothing".to_owned(),
+                    _ => printable::printable(&value.to_string()),
+                };
+                lines.push(format!("  layer {}: {field} put right to {value}.", layer.name));
             }
             for (file, what) in &layer.notes {
                 lines.push(format!("  {file}: {what}."));

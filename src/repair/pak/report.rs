@@ -112,7 +112,7 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         let likely = plan.chunks.iter().filter(|chunk| chunk.certainty < Certainty::Certain).count();
         let mut line = format!("{name}: {}", plan.kept_words());
         for (n, what) in
-            [(mended, "with their records put right"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
+            [(mended, "put right by a new record"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
         {
             if n > 0 {
                 line.push_str(&format!(", {n} {what}"));

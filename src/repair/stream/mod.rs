@@ -29,6 +29,7 @@ use crate::source::FileSource;
 use crate::sqlite::walk::{Owners, Use};
 
 pub use older::Older;
+pub(super) use report::{kept_rows, page_loss};
 pub(super) use report::{reports, words};
 pub use settings::Setting;
 pub(super) use write::{write, write_lost};

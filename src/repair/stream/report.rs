@@ -157,22 +157,37 @@ pub(crate) fn place_name(place: Place) -> String {
     format!("block {} of LOD {}", triple(place.position), place.lod)
 }
 
-fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
-    let count = |is: &dyn Fn(&StreamDecision) -> bool| plan.rows.iter().filter(|row| is(row)).count();
+/// The rows that are kept of those that are known; rows on pages that cannot be read are not.
+pub(crate) fn kept_rows(plan: &StreamPlan) -> String {
     let all = plan.rows.iter().map(|row| row.place).chain(plan.missing.iter().map(|(place, _)| *place));
     let all = all.collect::<std::collections::BTreeSet<_>>().len();
-    // Rows on pages that cannot be read are not counted.
     let row = if plan.pages_lost > 0 && all > 0 { "known row" } else { "row" };
-    let mut line = format!("{name}: {}", kept_of(plan.rows.len(), all, row, "kept"));
+    kept_of(plan.rows.len(), all, row, "kept")
+}
+
+/// Says of pages of tables that cannot be read that their rows are not known.
+pub(crate) fn page_loss(plan: &StreamPlan) -> Option<String> {
+    let pages = printable::count(plan.pages_lost, "page");
+    let them = if plan.pages_lost == 1 { "it" } else { "them" };
+    (plan.pages_lost > 0)
+        .then(|| format!("{pages} of tables cannot be read: how many rows were on {them} is not known"))
+}
+
+fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
+    let count = |is: &dyn Fn(&StreamDecision) -> bool| plan.rows.iter().filter(|row| is(row)).count();
+    let mut line = format!("{name}: {}", kept_rows(plan));
+    let lost: std::collections::HashSet<Place> = plan.missing.iter().map(|(place, _)| *place).collect();
+    let in_part = |row: &StreamDecision| lost.contains(&row.place);
     let without_instances = plan.without_instances().count();
-    let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found;
+    let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found && !in_part(row);
     for (n, what) in [
         (count(&|row| mended(row) && row.certainty == Certainty::Certain), "put right"),
+        (count(&in_part), "without the voxels of the block"),
         (count(&|row| row.origin == Origin::Matched), "known by the backup"),
         (count(&|row| row.origin == Origin::Backup), "from the backup, an older state"),
-        (count(&|row| row.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
+        (count(&|row| row.origin == Origin::Salvaged), "damaged, written with their whole channels"),
         (count(&|row| row.origin == Origin::Found && row.certainty < Certainty::Certain), "only likely"),
-        (without_instances, "without their damaged instances"),
+        (without_instances, "without damaged instances"),
         (plan.doubled, "doubled to the byte and left out"),
         (plan.lost.len(), "to lost+found"),
     ] {
@@ -191,11 +206,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     if let Some(why) = plan.unsettled {
         lines.push(format!("  The settings stay as they are: {why}."));
     }
-    if plan.pages_lost > 0 {
-        let (pages, them) =
-            (printable::count(plan.pages_lost, "page"), if plan.pages_lost == 1 { "it" } else { "them" });
-        lines.push(format!("  {pages} of tables cannot be read: how many rows were on {them} is not known."));
-    }
+    lines.extend(page_loss(plan).map(|words| format!("  {words}.")));
     if !plan.pages.is_empty() {
         let s = if plan.pages.len() == 1 { "" } else { "s" };
         let what = if plan.pages_read { "with the damaged header" } else { "that nothing can be made of" };

@@ -14,6 +14,7 @@ use crate::tui::layout::inside;
 use crate::tui::numbers::{bytes, grouped};
 use crate::tui::theme::{Role, level_role};
 use crate::tui::verdict::{self, Conclusion};
+use crate::tui::wrap::wrap;
 
 /// From this width on there is room for the word of the level.
 const WIDE: u16 = 60;
@@ -142,7 +143,7 @@ fn cause_words(cause: &Cause) -> Vec<(Role, String)> {
 /// Lines that the words on a cause take, with the line above them.
 pub fn cause_lines(app: &App, cause: &Cause) -> u16 {
     let width = usize::from(inside(app.layout().pane).width.saturating_sub(2)).max(1);
-    let lines: usize = cause_words(cause).iter().map(|(_, text)| textwrap::wrap(text, width).len()).sum();
+    let lines: usize = cause_words(cause).iter().map(|(_, text)| wrap(text, width).len()).sum();
     u16::try_from(lines).unwrap_or(u16::MAX).saturating_add(1)
 }
 
@@ -219,7 +220,7 @@ fn place(finding: &Finding) -> String {
 pub fn detail_lines(app: &App, finding: &Finding) -> u16 {
     let each = |width: u16| {
         let width = usize::from(width).max(1);
-        [finding.message(), app.findings.advice.next(finding)].map(|text| textwrap::wrap(&text, width).len())
+        [finding.message(), app.findings.advice.next(finding)].map(|text| wrap(&text, width).len())
     };
     let lines = |width: u16| each(width).iter().sum::<usize>();
     let inspector = inside(app.layout().inspector);

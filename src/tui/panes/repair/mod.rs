@@ -21,6 +21,7 @@ use crate::tui::data::{Item, LoadState, Loaded, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
+use crate::tui::wrap::wrap;
 use crate::tui::{App, Focus};
 use unicode_width::UnicodeWidthStr;
 
@@ -300,11 +301,11 @@ impl Areas {
     fn new(app: &App, width: u16, height: u16) -> Self {
         let has_sectors = preview(app).is_some_and(|preview| preview.before.1 + preview.after.1 > 0);
         let beside = width >= SIDE_BY_SIDE;
-        let wrapped = textwrap::wrap(&command(app), usize::from(width.saturating_sub(4)).max(1)).len();
+        let wrapped = wrap(&command(app), usize::from(width.saturating_sub(4))).len();
         let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 5).max(3)) } else { 1 };
         let command = height.saturating_sub(lines);
         let words = preview(app).map(|preview| summary(app, preview)).unwrap_or_default();
-        let wrapped = textwrap::wrap(&words, usize::from(width.saturating_sub(LEVEL + 2)).max(1)).len();
+        let wrapped = wrap(&words, usize::from(width.saturating_sub(LEVEL + 2))).len();
         let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 4).max(3)) } else { 1 };
         // The summary, the command, and the list have what they need; the pictures have what is left.
         let room = command.saturating_sub(top);

@@ -14,6 +14,7 @@ use crate::tui::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::numbers::percent;
 use crate::tui::theme::{ColorMode, Role};
+use crate::tui::wrap::wrap;
 
 /// What the legend lists: the marks that are seen, the blocks that are not drawn, then what the colours mean.
 fn entries(app: &App, image: &Image) -> Vec<Entry> {
@@ -137,7 +138,7 @@ const UPRIGHT: u16 = 6;
 fn rows_beside(entry: &Entry, width: u16, upright: u16) -> u16 {
     match entry {
         Entry::Scale(..) => upright,
-        Entry::Words(text) => u16::try_from(textwrap::wrap(text, usize::from(width).max(1)).len()).unwrap_or(1),
+        Entry::Words(text) => u16::try_from(wrap(text, usize::from(width)).len()).unwrap_or(1),
         Entry::Color { .. } | Entry::Mark(..) | Entry::More(_) => 1,
     }
 }
