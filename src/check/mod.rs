@@ -78,7 +78,7 @@ pub use rows::{Compared, FileTable, Listing, find_unlocated, list, row_table, ro
 pub use save_arguments::{SaveArguments, repaired_path};
 pub(crate) use stream::batch as row_batch;
 pub use totals::Totals;
-pub use verdict::{RepairWords, Sentence, identical_words, verdict};
+pub use verdict::{RepairWords, Sentence, identical_words, sentences, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

@@ -67,7 +67,7 @@ impl fmt::Display for Sentence {
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
-pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<Sentence> {
+pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<Sentence> {
     if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
         let path = argument(save.path());
         return vec![
@@ -182,6 +182,12 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     }
     lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| plain(foreign_outlook(totals, save, effort))));
     lines
+}
+
+/// The same sentences as text.
+#[must_use]
+pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
+    sentences(causes, totals, save, effort).iter().map(ToString::to_string).collect()
 }
 
 /// A sentence of its own.
@@ -474,11 +480,6 @@ mod tests {
         SaveArguments::of_path(Path::new(path))
     }
 
-    /// The sentences as they are printed.
-    fn printed(causes: &[Cause], totals: Option<&Totals>, path: &str) -> Vec<String> {
-        verdict(causes, totals, &save(path), Effort::NORMAL).iter().map(ToString::to_string).collect()
-    }
-
     const KILLED: Totals = Totals {
         source: 75,
         kept: 28,
@@ -522,7 +523,7 @@ mod tests {
     fn a_killed_game_has_its_figures_and_its_command() {
         let cause = Cause::new(CauseKind::Killed, 47, vec!["44 blocks".to_owned()], &[]);
         assert_eq!(
-            printed(&[cause], Some(&KILLED), "t6"),
+            verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
                 "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost then, and 4 without it; 2 blocks or parts of blocks go to lost+found then, and 5 without it.",
@@ -534,18 +535,21 @@ mod tests {
     fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
-            printed(&[], Some(&totals), "world"),
+            verdict(&[], Some(&totals), &save("world"), Effort::NORMAL),
             ["voxscope repair world --out world-repaired mends 1 file and keeps the 6 blocks that can be read."]
         );
         let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
-        assert_eq!(printed(&[], Some(&map), "map"), ["voxscope repair map --out map-repaired changes 2 files."]);
+        assert_eq!(
+            verdict(&[], Some(&map), &save("map"), Effort::NORMAL),
+            ["voxscope repair map --out map-repaired changes 2 files."]
+        );
     }
 
     #[test]
     fn findings_of_an_unfinished_migration_are_not_what_the_repair_does() {
         let say = |totals: Totals| {
             let cause = Cause::new(CauseKind::Migration, 5, vec!["5 blocks".to_owned()], &[CauseKind::Killed]);
-            printed(&[cause], Some(&totals), "world").concat()
+            verdict(&[cause], Some(&totals), &save("world"), Effort::NORMAL).concat()
         };
         let kept = Totals { source: 12, kept: 12, files_changed: 1, ..Totals::default() };
         assert!(say(kept).ends_with("so no block goes to lost+found."), "{}", say(kept));
@@ -556,7 +560,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_only_where_all_of_it_comes_back() {
-        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
@@ -571,7 +575,7 @@ mod tests {
 
     #[test]
     fn what_a_lost_file_held_is_not_called_nothing() {
-        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let file = Totals { source: 6, kept: 6, files_changed: 1, files_lost: 1, ..Totals::default() };
         assert!(say(file).ends_with("; how many blocks 1 lost file held is not known."), "{}", say(file));
         let more = Totals { kept: 4, put_right: 2, files_lost: 2, ..file };
@@ -591,7 +595,7 @@ mod tests {
 
     #[test]
     fn no_repair_is_promised_where_no_block_is_left() {
-        let say = |totals: Totals| printed(&[], Some(&totals), "world").concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let empty = Totals { files_changed: 1, ..Totals::default() };
         assert_eq!(say(empty), "There is no block left that a repair could write. Look for a backup of the save.");
         let unowned = say(Totals { set_aside: 1_494, ..empty });
@@ -602,7 +606,7 @@ mod tests {
     #[test]
     fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
         let totals = Totals { source: 4_606, kept: 3_430, likely: 5, lost: 1_171, torn: 1_100, ..Totals::default() };
-        let lines = printed(&[], Some(&totals), "world");
+        let lines = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL);
         assert!(lines[0].contains("of 4,606 blocks 3,430 are right as they are"), "{lines:?}");
         let end = " --level likely puts 5 right, which are only likely; 1,171 are lost then, and 1,176 without it.";
         assert!(lines[1].ends_with(end), "{lines:?}");
@@ -611,7 +615,7 @@ mod tests {
     #[test]
     fn two_causes_that_fit_are_both_named_with_what_tells_them_apart() {
         let cause = Cause::new(CauseKind::Killed, 6, vec!["6 whole blocks".to_owned()], &[CauseKind::OldStates]);
-        let lines = printed(&[cause], None, "world");
+        let lines = verdict(&[cause], None, &save("world"), Effort::NORMAL);
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].contains("killed") && lines[0].contains("or the blocks behind"), "{lines:?}");
         assert!(lines[1].contains("old-states if the game ended as usual"), "{lines:?}");
@@ -620,13 +624,13 @@ mod tests {
     #[test]
     fn a_save_in_use_is_to_be_closed_first() {
         let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
-        assert!(printed(&[cause], None, "world")[0].starts_with("Close the game"));
+        assert!(verdict(&[cause], None, &save("world"), Effort::NORMAL)[0].starts_with("Close the game"));
     }
 
     #[test]
     fn one_block_is_the_block_whose_position_is_known() {
         let totals = Totals { source: 1, kept: 1, set_aside: 1, files_changed: 1, ..Totals::default() };
-        let line = printed(&[], Some(&totals), "world").concat();
+        let line = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         assert!(line.contains(" mends 1 file and keeps the block whose position is known; "), "{line}");
     }
 
@@ -634,14 +638,14 @@ mod tests {
     fn missing_files_are_those_of_a_save() {
         let cause = Cause::new(CauseKind::CopyIncomplete, 0, vec!["the folder of LOD 1".to_owned()], &[]);
         let cause = Cause { save: Some("saves/a".to_owned()), ..cause };
-        let lines = printed(&[cause], None, "saves");
+        let lines = verdict(&[cause], None, &save("saves"), Effort::NORMAL);
         assert!(lines.iter().any(|line| line.starts_with("saves/a: Missing: the folder of LOD 1. Copy")), "{lines:?}");
     }
 
     #[test]
     fn nothing_is_said_of_a_healthy_save() {
         let totals = Totals { source: 9, kept: 9, ..Totals::default() };
-        assert_eq!(printed(&[], Some(&totals), "world"), Vec::<String>::new());
+        assert_eq!(verdict(&[], Some(&totals), &save("world"), Effort::NORMAL), Vec::<String>::new());
     }
 
     #[test]

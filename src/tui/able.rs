@@ -45,6 +45,7 @@ impl App {
     #[must_use]
     pub fn can_explain(&self) -> bool {
         self.selection.finding.is_some()
+            || (self.pane == Pane::Findings && panes::findings::heading_words(self).is_some())
     }
 
     /// Whether there is something to filter.

@@ -268,7 +268,7 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     let width = |pieces: &[(String, String)]| pieces.iter().map(|(k, h)| k.width() + h.width() + 3).sum::<usize>();
     if let Some(message) = &app.message {
         // A message leaves the keys what room it does not need, and help and the way out theirs.
-        let last = pieces.get(pieces.len().saturating_sub(2)..).map_or(0, |last| width(last));
+        let last = pieces.get(pieces.len().saturating_sub(2)..).map_or(0, width);
         let most = usize::from(canvas.width().saturating_sub(2));
         let most = if most > 2 * last { most - last - 2 } else { most };
         let taken = message.width().min(most) + 2;

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::data::{NodeKind, Opened, Slot, Store};
 use super::numbers::bytes;
-use super::pane::InspectorLines;
+use super::pane::{InspectorLines, Pane};
 use super::theme::{Role, level_role, owner_role};
 use super::{App, Focus};
 use crate::bytes::Span;
@@ -112,6 +112,9 @@ fn lines(app: &App) -> (String, InspectorLines) {
             out.push(("", format!("{} {}", app.glyphs.level(level), finding.message()), level_role(level)));
         }
         return (title, out);
+    }
+    if let Some(heading) = super::panes::findings::heading_words(app).filter(|_| app.pane == Pane::Findings) {
+        return heading;
     }
     if let Some((title, words)) = super::panes::diff::under_cursor(app) {
         out.extend(words);

@@ -7,10 +7,12 @@ use super::App;
 use super::action::{ACTIONS, Group};
 use super::canvas::Canvas;
 use super::keys::short;
+use super::panes::findings::cause_words;
 use super::panes::marks::SectorKind;
-use super::popup::{Popup, commands};
+use super::popup::{Explained, Popup, commands};
 use super::theme::{Role, level_role};
 use super::wrap::wrap;
+use crate::check::Cause;
 use crate::damage::{Code, Level};
 use crate::picture::Mark;
 
@@ -43,7 +45,8 @@ impl Scrolled {
     fn measure(app: &App, width: u16) -> Option<Self> {
         match app.popup.as_ref()? {
             Popup::Help { search, .. } => Some(help(app, search, width)),
-            Popup::Explain(code, _) => Some(explain(app, *code, width)),
+            Popup::Explain(Explained::Code(code), _) => Some(explain(app, *code, width)),
+            Popup::Explain(Explained::Cause(cause), _) => Some(explain_cause(cause, width)),
             Popup::Commands(_) => None,
         }
     }
@@ -210,6 +213,18 @@ fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
     if found.is_empty() {
         inside.put(1, 0, "There is no such command here.", Role::Dim);
     }
+}
+
+/// All that is known of a cause.
+fn explain_cause(cause: &Cause, width: u16) -> Scrolled {
+    let width = usize::from(width.saturating_sub(4)).max(1);
+    let name = vec![(Role::Dim, format!("cause: {}", cause.kind.name()))];
+    let paragraph = |(role, text): (Role, String)| {
+        let rows = wrap(&text, width).into_iter().map(move |row| vec![(role, row)]);
+        std::iter::once(Vec::new()).chain(rows).collect::<Vec<Pieces>>()
+    };
+    let lines = std::iter::once(name).chain(cause_words(cause).into_iter().flat_map(paragraph)).collect();
+    Scrolled { title: "Explain  (esc closes)", lines, columns: 1 }
 }
 
 fn explain(app: &App, code: Code, width: u16) -> Scrolled {

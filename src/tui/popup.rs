@@ -1,8 +1,18 @@
-//! Popups: help, the command palette, the explanation of a code.
+//! Popups: help, the command palette, the explanation of a code or of a cause.
 
 use super::App;
 use super::action::{ACTIONS, Group, Spec};
+use crate::check::Cause;
 use crate::damage::Code;
+
+/// What is explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Explained {
+    /// A code, with the selected finding if it has the code.
+    Code(Code),
+    /// What happened to a save.
+    Cause(Cause),
+}
 
 /// A popup.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +26,8 @@ pub enum Popup {
     },
     /// The commands that a typed line fits, and the one that is chosen.
     Commands(usize),
-    /// A detailed explanation of a code, from a line on.
-    Explain(Code, u16),
+    /// A detailed explanation, from a line on.
+    Explain(Explained, u16),
 }
 
 /// The commands that work now and that a typed line fits, the best first: the line's words must be in the name or in

@@ -10,7 +10,7 @@ use super::keys::Key;
 use super::layout::{Size, inside};
 use super::pane::Pane;
 use super::panes::{self, Click};
-use super::popup::{self, Popup};
+use super::popup::{self, Explained, Popup};
 use super::prompt::{KeyResult, Prompt, Purpose, remember_line};
 use super::theme::Glyphs;
 use super::{App, Effect, Focus};
@@ -189,8 +189,14 @@ pub fn act(app: &mut App, action: Action) {
             app.popup = Some(Popup::Commands(0));
             app.prompt = Some(Prompt::new(Purpose::Command, ""));
         }
+        Action::Explain if app.pane == Pane::Findings && panes::findings::heading_words(app).is_some() => {
+            match panes::findings::cause_at_cursor(app).cloned() {
+                Some(cause) => app.popup = Some(Popup::Explain(Explained::Cause(cause), 0)),
+                None => app.show_message("No cause explains these findings; e on one of them explains it.".into()),
+            }
+        }
         Action::Explain => match app.selection.finding.and_then(|at| app.findings.list.get(at)) {
-            Some(finding) => app.popup = Some(Popup::Explain(finding.code(), 0)),
+            Some(finding) => app.popup = Some(Popup::Explain(Explained::Code(finding.code()), 0)),
             None => app.show_message("No finding is selected; n goes to the next one.".into()),
         },
         Action::Theme => {

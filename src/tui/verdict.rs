@@ -176,17 +176,27 @@ fn sentences(app: &App) -> Vec<Sentence> {
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
     let save = app.findings.advice.root().at(path);
-    let mut sentences = check::verdict(causes, totals.as_ref(), &save, effort);
+    let mut sentences = check::sentences(causes, totals.as_ref(), &save, effort);
     sentences.extend(effort.undecided_words(undecided).map(|words| Sentence::Plain(format!("{words}."))));
     // What tells causes apart is on the pane of findings.
     sentences.retain(|sentence| !matches!(sentence, Sentence::TellApart(_)));
     sentences
 }
 
-/// What comes before the first sentence: in a directory of several saves, the name of the one that it is about.
-fn prefix(app: &App) -> String {
-    let named = world::directory(app).zip(app.index.as_ref());
-    named.map_or_else(String::new, |(dir, index)| format!("{}: ", index.save.shown(&dir)))
+/// Sentences as text; in a directory of several saves the first one with the name of the save that it is about.
+fn named(app: &App, sentences: &[Sentence], is_short: bool) -> Vec<String> {
+    let text = |sentence: &Sentence| if is_short { shortened(app, sentence) } else { sentence.to_string() };
+    let mut lines: Vec<String> = sentences.iter().map(text).collect();
+    if let (Some(dir), Some(index), Some(first)) = (world::directory(app), &app.index, lines.first_mut()) {
+        first.insert_str(0, &format!("{}: ", index.save.shown(&dir)));
+    }
+    lines
+}
+
+/// The sentences of the verdict, as they are where there is room for all of them.
+#[must_use]
+pub fn lines(app: &App) -> Vec<String> {
+    named(app, &sentences(app), false)
 }
 
 /// Panes that show the verdict.
@@ -201,24 +211,15 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     }
     let width = usize::from(width.saturating_sub(2)).max(1);
     let mut sentences = sentences(app);
-    let rows = |texts: &[String]| texts.iter().map(|text| wrap(text, width).len()).sum::<usize>();
-    let mut texts: Vec<String> = sentences.iter().map(ToString::to_string).collect();
-    let prefix = prefix(app);
-    let name = |texts: &mut Vec<String>| {
-        if let Some(first) = texts.first_mut() {
-            first.insert_str(0, &prefix);
-        }
-    };
-    name(&mut texts);
+    let rows = |lines: &[String]| lines.iter().map(|line| wrap(line, width).len()).sum::<usize>();
+    let mut texts = named(app, &sentences, false);
     // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
     if rows(&texts) > 2 {
-        texts = sentences.iter().map(|sentence| shortened(app, sentence)).collect();
-        name(&mut texts);
+        texts = named(app, &sentences, true);
     }
     if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut()) {
         *figures = None;
-        texts = sentences.iter().map(|sentence| shortened(app, sentence)).collect();
-        name(&mut texts);
+        texts = named(app, &sentences, true);
     }
     let of_sentence = |(sentence, text): (&Sentence, &String)| {
         let role = if matches!(sentence, Sentence::Repair(_)) { Role::Key } else { Role::Strong };

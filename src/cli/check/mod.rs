@@ -479,8 +479,8 @@ impl Printer {
             let line = difference_of_counts(end.save, stats.blocks, totals.source);
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        for sentence in check::verdict(end.causes, end.totals.as_ref(), self.advice.root(), end.effort) {
-            writeln!(out, "{}", wrapped(&sentence.to_string(), ""))?;
+        for line in check::verdict(end.causes, end.totals.as_ref(), self.advice.root(), end.effort) {
+            writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {
             writeln!(out, "{}", wrapped(&format!("{words}."), ""))?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Click;
 use crate::check::{Advised, Cause, Finding, saves_of};
-use crate::damage::{Code, Space};
+use crate::damage::{Code, Level, Space};
 use crate::export;
 use crate::parallel;
 use crate::tui::App;
@@ -20,12 +20,14 @@ use crate::tui::canvas::Canvas;
 use crate::tui::findings::Findings;
 use crate::tui::jobs::JobKind;
 use crate::tui::numbers::grouped;
-use crate::tui::pane::Pane;
-use crate::tui::theme::Role;
+use crate::tui::pane::{InspectorLines, Pane};
+use crate::tui::theme::{Role, level_role};
 use crate::tui::{go, scroll};
 use filter::FindingFilter;
 use groups::{FileKey, FindingLine, Groups};
 use headings::Headings;
+
+pub use words::cause_words;
 
 /// Lines that a step of the wheel moves.
 const WHEEL: usize = 3;
@@ -84,7 +86,8 @@ fn areas(app: &App, height: u16) -> Areas {
         // A cause is shown in full, before its findings.
         (Some(_), _) => {
             let lines = cause_at_cursor(app).map_or(0, |cause| words::cause_lines(app, cause));
-            lines.min(height.saturating_sub(summary + 2))
+            // Its findings have a third of the pane.
+            lines.min(height.saturating_sub(summary + (height / 3).max(2)))
         }
         (None, Some(number)) => {
             // The pane shows in full what the inspector has no room for.
@@ -103,8 +106,24 @@ fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
     }
 }
 
+/// The heading under the cursor: its title, and how many findings are below it.
+pub fn heading_words(app: &App) -> Option<(String, InspectorLines)> {
+    let state = &app.panes.findings;
+    let number = state.at_heading.filter(|_| state.causes > 0)?;
+    state.headings.get(number)?;
+    let title = cause_at_cursor(app).map_or_else(|| "Other findings".to_owned(), |cause| cause.kind.name().to_owned());
+    let count = |level| {
+        let n = state.groups.count_below(number, level);
+        let text = format!("{} {}", app.glyphs.level(Some(level)), grouped(n));
+        (n > 0).then(|| (level.name(), text, level_role(Some(level))))
+    };
+    let counts = [Level::Error, Level::Warning, Level::Note].into_iter().filter_map(count);
+    let what = if state.groups.is_open(number) { "Enter folds its findings." } else { "Enter lists its findings." };
+    Some((title, counts.chain([("", what.to_owned(), Role::Dim)]).collect()))
+}
+
 /// The cause that the cursor is on.
-fn cause_at_cursor(app: &App) -> Option<&Cause> {
+pub fn cause_at_cursor(app: &App) -> Option<&Cause> {
     let state = &app.panes.findings;
     let heading = state.headings.get(state.at_heading.filter(|_| state.causes > 0)?)?;
     app.findings.verdict.causes.get(heading.cause?)

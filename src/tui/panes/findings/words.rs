@@ -131,7 +131,7 @@ pub fn draw_heading(app: &App, groups: &Groups, heading: (usize, &Heading), y: u
 }
 
 /// What there is to say of a cause.
-fn cause_words(cause: &Cause) -> Vec<(Role, String)> {
+pub fn cause_words(cause: &Cause) -> Vec<(Role, String)> {
     let mut out = vec![(Role::Strong, format!("{}.", cause.sentence_with_save()))];
     out.push((Role::Text, format!("Evidence: {}.", cause.evidence.join("; "))));
     out.push((Role::Text, format!("Lost: {}.", cause.kind.lost())));
@@ -151,9 +151,15 @@ pub fn cause_lines(app: &App, cause: &Cause) -> u16 {
 pub fn draw_cause_details(app: &App, cause: &Cause, canvas: &mut Canvas<'_>) {
     let line = if app.glyphs.ascii { "-" } else { "─" }.repeat(canvas.width().into());
     canvas.put(0, 0, &line, Role::Border);
-    let mut y = 1;
-    for (role, text) in cause_words(cause) {
-        y += canvas.part(0, y, canvas.width().saturating_sub(1), canvas.height()).wrap(1, 0, &text, role);
+    let width = canvas.width().saturating_sub(2);
+    let rows = |(role, text): (Role, String)| wrap(&text, usize::from(width)).into_iter().map(move |row| (role, row));
+    let all: Vec<(Role, String)> = cause_words(cause).into_iter().flat_map(rows).collect();
+    let room = usize::from(canvas.height().saturating_sub(1));
+    for (y, (role, row)) in (1..).zip(all.iter().take(room)) {
+        // `e` shows what has no row here.
+        let is_cut = usize::from(y) == room && all.len() > room;
+        let row = if is_cut { format!("{row} {}", canvas.glyphs.more) } else { row.clone() };
+        canvas.put_within(1, y, width, &row, *role);
     }
 }
 

@@ -232,12 +232,7 @@ pub fn go_to(app: &mut App, place: [i64; 3]) -> Result<(), String> {
     if (0..3).any(|i| place[i] < low[i] || place[i] >= high[i]) {
         let last = high.map(|n| n - 1);
         let shown = |[x, y, z]: [i64; 3]| format!("({x}, {y}, {z})");
-        return Err(format!(
-            "{} is outside of the world, which goes from {} to {}",
-            shown(place),
-            shown(low),
-            shown(last)
-        ));
+        return Err(format!("the world goes from {} to {}; {} is outside", shown(low), shown(last), shown(place)));
     }
     app.panes.world.cursor = place;
     show_cursor(app);
