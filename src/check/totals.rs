@@ -16,7 +16,8 @@ pub struct Totals {
     pub likely: u64,
     /// Older states, from a backup.
     pub older: u64,
-    /// Blocks of files that the save does not have, from a backup. They are not in `source`.
+    /// Of the blocks from a backup, those of files that the save does not have.
+    #[serde(skip)]
     pub added: u64,
     /// Blocks written with those of their channels that are whole.
     pub salvaged: u64,

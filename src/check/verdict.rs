@@ -37,6 +37,8 @@ pub struct RepairWords {
     pub only_likely: bool,
     /// What it does: a verb and its objects.
     pub does: String,
+    /// That what it does is only likely: a clause, or nothing.
+    pub doubt: &'static str,
     /// What is lost with the more of two levels: a clause, or nothing.
     pub lost: String,
     /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
@@ -47,9 +49,9 @@ pub struct RepairWords {
 
 impl fmt::Display for RepairWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, only_likely, does, lost, rest, advice } = self;
+        let Self { command, only_likely, does, doubt, lost, rest, advice } = self;
         let level = if *only_likely { " --level likely" } else { "" };
-        write!(f, "{command}{level} {does}{lost}{rest}.{advice}")
+        write!(f, "{command}{level} {does}{doubt}{lost}{rest}.{advice}")
     }
 }
 
@@ -199,7 +201,7 @@ impl RepairWords {
     /// What the command does, and nothing else.
     fn new(save: &SaveArguments, effort: Effort, does: String) -> Self {
         let command = repair(save, effort);
-        Self { command, only_likely: false, does, lost: String::new(), rest: String::new(), advice: "" }
+        Self { command, only_likely: false, does, doubt: "", lost: String::new(), rest: String::new(), advice: "" }
     }
 }
 
@@ -405,7 +407,7 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
     add(
         totals.likely,
         match totals.put_right {
-            0 if only_likely => format!("puts {likely} right, which {} only likely", are(totals.likely)),
+            0 if only_likely => format!("puts {likely} right"),
             0 => format!("puts {likely} right with --level likely"),
             _ => format!("{likely} more with --level likely"),
         },
@@ -456,8 +458,15 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
             _ => rest.push_str(&format!(" then, and {} without it", grouped(all))),
         }
     }
+    let doubt = match totals.likely {
+        1 if only_likely && totals.salvaged_likely == 0 => ", which is only likely",
+        n if only_likely && n > 0 && totals.salvaged_likely == 0 => ", which are only likely",
+        n if only_likely && n > 0 => ", all of which is only likely",
+        _ => "",
+    };
     Sentence::Repair(RepairWords {
         only_likely,
+        doubt,
         lost: format!("; {lost}"),
         rest,
         advice: advice(totals),

@@ -396,7 +396,7 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     let changed: String =
         changed.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(" · {what} {}", count(*n, "block"))).collect();
     let line = format!(
-        "{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {} written from {} read{changed}",
+        "{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {} of {}{changed}",
         printable::path(to),
         count(report.written, "block"),
         grouped(report.read),

@@ -119,14 +119,14 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
             // The name of a block file is the position of its block.
             let added = !files.contains_key(&region.path);
             if let Some(at) = block_files::position_of(&region.name) {
-                return each(BlockFate { added, ..fate(Some(at), Fate::Older, !added, false) });
+                return each(BlockFate { added, ..fate(Some(at), Fate::Older, true, false) });
             }
             let open = |path| Save::open(path, &Options { slots: save.options.slots, ..save.options.clone() }).ok();
             let backup = region.backup.as_deref().and_then(open);
             let all = backup.iter().flat_map(|backup| {
                 backup.regions().filter_map(|(forest, file)| backup.region(forest, file).ok().flatten())
             });
-            let of_backup = |at| BlockFate { added, ..fate(at, Fate::Older, !added, false) };
+            let of_backup = |at| BlockFate { added, ..fate(at, Fate::Older, true, false) };
             all.for_each(|held| listed(held, &mut |at| each(of_backup(at))));
         }
         Action::Rebuild => {

@@ -24,11 +24,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.is_backup_strange =
         plan.compared.is_some_and(|compared| compared.is_strange() && !compared.is_of_another_world());
     fates(save, plan, &mut |block| {
-        if block.added {
-            totals.added += 1;
-            return;
-        }
         totals.source += 1;
+        totals.added += u64::from(block.added);
         named.insert(block.file);
         *match block.fate {
             Fate::Kept => &mut totals.kept,
@@ -219,11 +216,15 @@ pub fn loss_words(totals: &Totals) -> Vec<String> {
 #[must_use]
 pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     let mut parts = Vec::new();
+    let older = match totals.added {
+        0 => "taken from the backup, in an older state".to_owned(),
+        n => format!("taken from the backup, in an older state ({} in files that the save does not have)", grouped(n)),
+    };
     for (n, words) in [
         (totals.kept, "kept unchanged"),
         (totals.put_right, "put right"),
         (totals.likely, "written although only likely"),
-        (totals.older, "taken from the backup, in an older state"),
+        (totals.older, &*older),
         (totals.salvaged, "salvaged in part"),
         (totals.lost, "without a block in the copy"),
     ] {
@@ -236,12 +237,6 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     if totals.source > 0 {
         let blocks = if totals.source == 1 { "block" } else { "blocks" };
         lines.push(format!("The source has {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
-    }
-    if totals.added > 0 {
-        let blocks = crate::printable::count(totals.added, "block");
-        let (are, would) = (if totals.added == 1 { "is" } else { "are" }, "would be");
-        let are = if done.is_some() { are } else { would };
-        lines.push(format!("{blocks} of files that the save does not have {are} added from the backup."));
     }
     if totals.set_aside > 0 && totals.set_aside == totals.set_aside_rewritten {
         let blocks = crate::printable::count(totals.set_aside, "rewritten block");

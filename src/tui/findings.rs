@@ -93,10 +93,10 @@ pub struct Findings {
 /// A file, a LOD, and a position in blocks of it.
 pub type BlockKey = (ItemId, u8, [i32; 3]);
 
-/// How much a code says about a block beside other codes about it: by its level, then by what it says of the content.
+/// How much a code says about a block beside other codes about it: a wrong place explains all that is read there.
 #[must_use]
 pub fn severity(code: Code) -> impl Ord {
-    (code.level(), Mark::for_code(code), std::cmp::Reverse(code))
+    (code.level(), Mark::for_code(code) == Some(Mark::Misplaced), std::cmp::Reverse(code))
 }
 
 impl Findings {

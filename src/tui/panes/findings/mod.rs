@@ -106,10 +106,10 @@ fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
     }
 }
 
-/// The heading under the cursor: its title, and how many findings are below it.
+/// The heading that the user moved to: its title, and how many findings are below it.
 pub fn heading_words(app: &App) -> Option<(String, InspectorLines)> {
     let state = &app.panes.findings;
-    let number = state.at_heading.filter(|_| state.causes > 0)?;
+    let number = state.at_heading.filter(|_| state.causes > 0 && state.moved)?;
     state.headings.get(number)?;
     let title = cause_at_cursor(app).map_or_else(|| "Other findings".to_owned(), |cause| cause.kind.name().to_owned());
     let count = |level| {
