@@ -96,6 +96,7 @@ pub(super) fn region_plan(
         None => walk.fault(),
     };
     placing.torn()?;
+    placing.between_parts()?;
     placing.older_states()?;
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));

@@ -61,6 +61,29 @@ impl Placing<'_, '_> {
         Ok(())
     }
 
+    /// Keeps what is between the parts of blocks that were being moved, where it is not there twice. A game that was only killed
+    /// leaves nothing else there; without power, older pages may be.
+    pub fn between_parts(&mut self) -> Result<(), draft::Error> {
+        let walk = &self.case().walk;
+        let spliced = walk.blocks.iter().filter_map(|block| Some((block.first, block.splice?)));
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for (first, splice) in spliced {
+            let is_alone = |at: &u32| at.checked_sub(splice.gap).is_none_or(|from| !walk.same(from, *at, 1));
+            for at in (splice.at..first.saturating_add(splice.gap)).filter(is_alone) {
+                match runs.last_mut().filter(|(_, end)| *end == at) {
+                    Some((_, end)) => *end += 1,
+                    None => runs.push((at, at + 1)),
+                }
+            }
+        }
+        for (first, end) in runs {
+            if let Some((pieces, _)) = self.raw(first, end)? {
+                self.keep(first, pieces, false, KeptReason::BetweenParts, Vec::new());
+            }
+        }
+        Ok(())
+    }
+
     fn unfilled(&self) -> impl Iterator<Item = usize> {
         let entries = self.case().entries.iter().enumerate();
         entries.filter(|(_, e)| !self.filled.contains(&e.position)).map(|(i, _)| i)

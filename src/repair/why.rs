@@ -23,6 +23,8 @@ pub enum KeptReason {
     Torn,
     /// Bytes that are not zero, between whole blocks.
     NoBlock,
+    /// Bytes between the parts of a block that was being moved.
+    BetweenParts,
     /// A whole block whose position the user gave to another one.
     Replaced,
     /// A row of a stream, or a part of one, that is not written; why, in words.
@@ -37,6 +39,7 @@ impl fmt::Display for KeptReason {
             Self::Alike => "its voxels are written, but other blocks have the same voxels and different metadata",
             Self::Torn => "it is torn",
             Self::NoBlock => "no whole block is there",
+            Self::BetweenParts => "it is between the parts of a block that was being moved",
             Self::Replaced => "another block was accepted for its place",
             Self::Row(why) => why,
         })
