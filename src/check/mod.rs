@@ -76,7 +76,7 @@ pub use row_table::RowTable;
 use row_table::TakeRows;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, row_table, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
-pub(crate) use stream::batch as row_batch;
+pub(crate) use stream::batches as row_batches;
 pub use totals::Totals;
 pub use verdict::{RepairWords, Sentence, identical_words, sentences, verdict};
 

@@ -92,15 +92,10 @@ pub(super) fn check<S: Source>(
     let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
     let mut reported = 0;
     // Examine rows in the order of their pages, several with one read.
-    let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
-    numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
-    let mut rest = numbers.as_slice();
-    while !rest.is_empty() {
-        let (part, after) = rest.split_at_checked(batch(stream, rest)).unwrap_or((rest, &[]));
-        rest = after;
-        let groups = groups(stream, part);
+    for part in batches(stream) {
+        let groups = groups(stream, &part);
         let before = &owners;
-        let work = |group: &&[u32]| {
+        let work = |group: &&[(u32, StreamRow)]| {
             let examined = (!options.cancelled()).then(|| examine_group(stream, before, group, options.level));
             options.advance(step * group.len() as u64);
             examined
@@ -109,15 +104,14 @@ pub(super) fn check<S: Source>(
         reported += step * part.len() as u64;
         for (group, examined) in groups.into_iter().zip(examined) {
             let mut examined = examined.unwrap_or_default().into_iter();
-            for &number in group {
+            for (number, row) in group {
                 let examined = examined.next();
                 report.stats.blocks += 1;
-                let Some(row) = stream.rows.get(number as usize) else { continue };
                 if let Some(rows) = rows.as_deref_mut() {
-                    rows.push(block_row(report, stream, number, row, examined.as_ref()));
+                    rows.push(block_row(report, stream, *number, row, examined.as_ref()));
                 }
                 if let Some(examined) = examined {
-                    report_row(stream, number, examined, &mut owners, report);
+                    report_row(stream, (*number, row), examined, &mut owners, report);
                 }
             }
         }
@@ -160,13 +154,12 @@ fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage, is_counted: bool) -> 
 
 /// Rows with the same position are adjacent.
 fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
-    for (number, pair) in (1u32..).zip(stream.rows.windows(2)) {
-        let [first, second] = pair else { continue };
+    for (number, (first, second)) in (1u32..).zip(stream.rows.iter().zip(stream.rows.iter_from(1))) {
         let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
         let span = stream.pages.span_in_file(second.page);
         // By the old rule, voxels and instances of one block have two rows.
         let is_bare = |row: &StreamRow| row.voxels == Blob::Null;
-        if stream.rule == KeyRule::Old && place.lod > 0 && is_bare(first) != is_bare(second) {
+        if stream.rule == KeyRule::Old && place.lod > 0 && is_bare(&first) != is_bare(&second) {
             continue;
         }
         let damage = Damage::new(Code::StreamKeyTwice, span, "place of the row").found(Value::triple(place.position));
@@ -176,26 +169,34 @@ fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
     }
 }
 
-/// How many of the next rows are examined together: as many as a part of the file could hold by their declared sizes. Rows
-/// that share overflow pages with earlier ones are then known before the next rows are read.
-pub(crate) fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
+/// The rows with their numbers, in the order of their pages, as many at once as are examined together: as many as a part of the
+/// file could hold by their declared sizes. Rows that share overflow pages with earlier ones are then known before the next rows
+/// are read.
+pub(crate) fn batches<S: Source>(stream: &Stream<S>) -> impl Iterator<Item = Vec<(u32, StreamRow)>> {
     let most = (stream.pages.source.len() / 4).max(BATCH);
-    let mut sum = 0u64;
-    let fits = |number: &&u32| {
-        sum += stream.rows.get(**number as usize).map_or(0, |row| u64::from(row.payload));
-        sum <= most
-    };
-    numbers.iter().take(ROWS).take_while(fits).count().max(1)
+    let mut rest = stream.rows_by_page().peekable();
+    std::iter::from_fn(move || {
+        let mut batch: Vec<(u32, StreamRow)> = rest.next().into_iter().collect();
+        let mut sum = batch.first().map(|(_, row)| u64::from(row.payload))?;
+        while batch.len() < ROWS {
+            let fits = |(_, row): &(u32, StreamRow)| {
+                sum += u64::from(row.payload);
+                sum <= most
+            };
+            let Some(row) = rest.next_if(fits) else { break };
+            batch.push(row);
+        }
+        Some(batch)
+    })
 }
 
 /// Groups rows whose pages are close together.
-fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32]> {
-    let page = |number: &u32| stream.rows.get(*number as usize).map_or(0, |row| row.page);
+fn groups<'n, S: Source>(stream: &Stream<S>, rows: &'n [(u32, StreamRow)]) -> Vec<&'n [(u32, StreamRow)]> {
     let most = (READ / stream.pages.header.page_size.max(1)).max(1);
     let mut groups = Vec::new();
-    let mut rest = numbers;
-    while let Some(first) = rest.first().map(page) {
-        let len = rest.partition_point(|number| page(number) - first < most).max(1);
+    let mut rest = rows;
+    while let Some((_, first)) = rest.first() {
+        let len = rest.partition_point(|(_, row)| row.page - first.page < most).max(1);
         let (group, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
         groups.push(group);
         rest = after;
@@ -204,9 +205,14 @@ fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32
 }
 
 /// Examines rows whose pages are close together, with one read if possible.
-fn examine_group<S: Source>(stream: &Stream<S>, owners: &Owners, group: &[u32], level: Level) -> Vec<Examined> {
+fn examine_group<S: Source>(
+    stream: &Stream<S>,
+    owners: &Owners,
+    group: &[(u32, StreamRow)],
+    level: Level,
+) -> Vec<Examined> {
     BUFFERS.with_borrow_mut(|(bytes, scratch)| {
-        let rows = || group.iter().filter_map(|number| stream.rows.get(*number as usize));
+        let rows = || group.iter().map(|(_, row)| row);
         let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
         // Overflow pages usually follow the page of their row.
         let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
@@ -252,7 +258,7 @@ fn examine<S: Source, T: Source>(
 /// Turns the result of examining a row into findings.
 fn report_row<S: Source>(
     stream: &Stream<S>,
-    number: u32,
+    (number, row): (u32, &StreamRow),
     examined: Examined,
     owners: &mut Owners,
     report: &mut Report,
@@ -270,9 +276,7 @@ fn report_row<S: Source>(
             break;
         }
     }
-    if let Some(row) = stream.rows.get(number as usize) {
-        report.stats.stored_bytes += u64::from(row.voxels.len()) + u64::from(row.instances.len());
-    }
+    report.stats.stored_bytes += u64::from(row.voxels.len()) + u64::from(row.instances.len());
     report.stats.plain_bytes += block.plain + instances.plain;
     report.block(number, block);
     report.block(number, instances);

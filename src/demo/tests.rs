@@ -104,8 +104,8 @@ fn seen(dir: &Path) -> (u64, BTreeSet<Code>) {
         let Some(stream) = stream else { continue };
         for row in &stream.rows {
             blocks += 1;
-            stream.fetch(row, &mut scratch).unwrap();
-            stream.faults(row, &scratch, &mut damage);
+            stream.fetch(&row, &mut scratch).unwrap();
+            stream.faults(&row, &scratch, &mut damage);
             damage.extend(stream.block(&mut scratch).damage);
             damage.extend(stream.instances(&mut scratch).damage);
         }

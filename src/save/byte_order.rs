@@ -55,11 +55,16 @@ impl Sample {
 
     /// The items to read, one after the other, until the sample [is complete](Self::is_complete).
     pub fn pick<T>(items: &[T]) -> impl Iterator<Item = &T> {
-        let places = PLACES.min(items.len());
+        Self::pick_of(items.len()).filter_map(|n| items.get(n))
+    }
+
+    /// The same of so many items, by their numbers.
+    pub fn pick_of(items: usize) -> impl Iterator<Item = usize> {
+        let places = PLACES.min(items);
         let step = if places < PLACES { 1 } else { STEP };
         (0..places).filter_map(move |n| {
             let place = n.saturating_mul(step).checked_rem(places)?;
-            items.get(place.saturating_mul(items.len()).checked_div(places)?)
+            place.saturating_mul(items).checked_div(places)
         })
     }
 

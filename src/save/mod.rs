@@ -55,7 +55,7 @@ pub(crate) use start::first_byte;
 #[cfg(feature = "sqlite")]
 pub(crate) use stream::Layout as StreamLayout;
 pub(crate) use stream::OwnedKey;
-pub use stream::{Beside, Blob, InstancesView, PageKind, Stream, StreamRow, StreamScratch, Table};
+pub use stream::{Beside, Blob, InstancesView, PageKind, Rows, Stream, StreamRow, StreamRows, StreamScratch, Table};
 pub(crate) use transfer::open_region;
 pub(crate) use view::{INFERRED_ORDER, wanted};
 pub use view::{Scratch, Stored, View};

@@ -448,7 +448,7 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn instances_are_of_another(&self, at: &At) -> bool {
         let Store::Stream(rows) = &self.store else { return false };
-        let place = rows.stream.rows.get(at.row()).and_then(|row| rows.stream.instances_place(row));
+        let place = rows.stream.rows.get(at.row()).and_then(|row| rows.stream.instances_place(&row));
         place.is_some_and(|place| place.position != at.position)
     }
 

@@ -55,13 +55,13 @@ impl<'s> Rows<'s> {
         Self { file, stream, stale: save.options.stale_rows, first: OnceLock::new() }
     }
 
-    fn row(&self, at: &At) -> Option<&StreamRow> {
+    fn row(&self, at: &At) -> Option<StreamRow> {
         self.stream.rows.get(index(u64::from(at.entry)))
     }
 
     pub fn fetch(&self, at: &At, scratch: &mut StreamScratch) -> io::Result<()> {
         match self.row(at) {
-            Some(row) => self.stream.fetch(row, scratch),
+            Some(row) => self.stream.fetch(&row, scratch),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -79,7 +79,7 @@ impl<'s> Rows<'s> {
             let mut scratch = StreamScratch::default();
             let rows = self.stream.rows.iter().filter(|row| self.counts(row) && row.voxels != Blob::Null);
             rows.take(PROBES).find_map(|row| {
-                let view = self.stream.view(row, &mut scratch).ok()?;
+                let view = self.stream.view(&row, &mut scratch).ok()?;
                 let block = view.block.as_ref().filter(|_| view.is_readable())?;
                 let depths: Vec<Depth> = block.channels.iter().map(|channel| channel.depth).collect();
                 let [side, y, z] = block.size;
@@ -99,7 +99,7 @@ impl<'s> Rows<'s> {
         let rows = rows.filter(|(_, row)| self.counts(row) && row.instances != Blob::Null);
         rows.filter_map(|(entry, row)| {
             row.place.filter(|place| place.lod == lod)?;
-            let position = self.stream.instances_place(row)?.position;
+            let position = self.stream.instances_place(&row)?.position;
             Some(At { position, file: 0, entry })
         })
         .collect()
@@ -108,7 +108,7 @@ impl<'s> Rows<'s> {
     /// Whether the row of a block has instances that belong to the same block.
     fn has_own_instances(&self, at: &At) -> bool {
         let row = self.row(at).filter(|row| row.instances != Blob::Null);
-        row.and_then(|row| self.stream.instances_place(row)).is_some_and(|place| place.position == at.position)
+        row.and_then(|row| self.stream.instances_place(&row)).is_some_and(|place| place.position == at.position)
     }
 
     /// What of the stream cannot be read, and may hold rows of any place. Damage of the journal as such does not prevent reading.
@@ -117,7 +117,8 @@ impl<'s> Rows<'s> {
         let unread = self.stream.damage.iter().filter(|damage| is_unread(damage.code));
         let mut faults: Vec<Fault> =
             unread.map(|damage| Fault { file: name.to_owned(), why: damage.to_string() }).collect();
-        let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());
+        let placed = self.stream.rows.partition_point(|row| row.place.is_some());
+        let lost_keys = self.stream.rows.iter_from(placed);
         let nowhere = lost_keys.filter(|row| self.counts(row)).count() as u64;
         if nowhere > 0 {
             let why = format!("{} left out, whose key is no place", count(nowhere, "row"));
@@ -132,15 +133,15 @@ impl<'s> Rows<'s> {
         for (number, row) in (0u32..).zip(&self.stream.rows) {
             let Some(place) = row.place.filter(|place| place.lod == lod) else { continue };
             let at = At { position: place.position, file: 0, entry: number };
-            orphans += u64::from(row.lost && self.counts(row));
+            orphans += u64::from(row.lost && self.counts(&row));
             match (row.voxels, row.instances) {
                 (Blob::Null, Blob::Null) => {}
-                _ if !self.counts(row) => stale.push(at),
+                _ if !self.counts(&row) => stale.push(at),
                 (Blob::Null, _) => bare.push(at),
                 (_, Blob::Null) => blocks.push(at),
                 _ => {
                     blocks.push(at);
-                    let position = self.stream.instances_place(row).map(|place| place.position);
+                    let position = self.stream.instances_place(&row).map(|place| place.position);
                     bare.extend(position.filter(|p| *p != at.position).map(|position| At { position, ..at }));
                 }
             }

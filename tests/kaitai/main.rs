@@ -131,7 +131,7 @@ fn rows_of_streams_are_read_alike() {
         for file in &save.streams {
             let stream = save.stream(file, &mut Vec::new()).unwrap().unwrap();
             for row in &stream.rows {
-                stream.fetch(row, &mut scratch).unwrap();
+                stream.fetch(&row, &mut scratch).unwrap();
                 if let Some(bytes) = stream.voxel_bytes(&scratch).map(<[u8]>::to_vec) {
                     let view = stream.block(&mut scratch);
                     let container = view.container.unwrap();

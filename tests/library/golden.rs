@@ -378,7 +378,7 @@ fn streams_of_all_formats_of_keys_hold_what_the_engine_says() {
         assert_eq!(places, truths.keys().copied().collect::<Vec<_>>(), "{name}: places, in order");
         let mut scratch = StreamScratch::default();
         for (row, (place, truth)) in stream.rows.iter().zip(&truths) {
-            let view = stream.view(row, &mut scratch).unwrap();
+            let view = stream.view(&row, &mut scratch).unwrap();
             assert_eq!(view.damage, [], "{name} {place:?}");
             compare_block(&format!("{name} {place:?}"), &view.block.unwrap(), truth);
             assert_eq!(row.instances, Blob::Null);
@@ -397,7 +397,7 @@ fn instances_are_read_and_written_as_the_engine_does() {
     let mut layers = Vec::new();
     let (mut with, mut without) = (0, 0);
     for row in &stream.rows {
-        stream.fetch(row, &mut scratch).unwrap();
+        stream.fetch(&row, &mut scratch).unwrap();
         let stored = stream.instance_bytes(&scratch).map(<[u8]>::to_vec);
         let view = stream.instances(&mut scratch);
         assert_eq!(view.damage, []);

@@ -149,7 +149,7 @@ fn little_endian_sizes_in_streams_are_repaired_with_their_instances() {
             let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
             let mut scratch = StreamScratch::default();
             let read = |row| {
-                stream.fetch(row, &mut scratch).unwrap();
+                stream.fetch(&row, &mut scratch).unwrap();
                 stream.instance_bytes(&scratch).map(<[u8]>::to_vec)
             };
             stream.rows.iter().map(read).collect::<Vec<_>>()
@@ -207,7 +207,7 @@ mod keys_of_2021 {
         let mut scratch = StreamScratch::default();
         let mut all: BTreeMap<Place, [Option<Vec<u8>>; 2]> = BTreeMap::new();
         for row in &stream.rows {
-            stream.fetch(row, &mut scratch).unwrap();
+            stream.fetch(&row, &mut scratch).unwrap();
             let bytes = [stream.voxel_bytes(&scratch), stream.instance_bytes(&scratch)].map(|b| b.map(<[u8]>::to_vec));
             assert!(all.insert(row.place.unwrap(), bytes).is_none());
         }
@@ -309,7 +309,7 @@ mod keys_of_2021 {
         database.close().unwrap();
         let save = open(&path);
         let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
-        let at = |x: i32| stream.rows.iter().filter(|row| row.place == Some(place(x))).copied().collect::<Vec<_>>();
+        let at = |x: i32| stream.rows.iter().filter(|row| row.place == Some(place(x))).collect::<Vec<_>>();
         assert_eq!(at(-1).len(), 2, "voxels by the old rule, instances by their key");
         assert!(at(-1).iter().any(|row| row.voxels == Blob::Null));
         let copied = repaired(&path, dir.path().join("repaired.sqlite"));

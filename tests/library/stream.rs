@@ -44,7 +44,7 @@ fn rows(data: &[u8]) -> BTreeMap<i64, Row> {
             pages: [&[row.page], scratch.pages()].concat(),
         }
     };
-    stream.rows.iter().map(|r| (r.rowid, row(r, &mut scratch))).collect()
+    stream.rows.iter().map(|r| (r.rowid, row(&r, &mut scratch))).collect()
 }
 
 type Spoil = fn(&mut [u8]);

@@ -21,7 +21,7 @@ fn ours(path: &Path) -> (BTreeMap<Place, Blobs>, Vec<Code>) {
     let mut scratch = StreamScratch::default();
     let mut out = BTreeMap::new();
     for row in &stream.rows {
-        stream.fetch(row, &mut scratch).unwrap();
+        stream.fetch(&row, &mut scratch).unwrap();
         let own = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
         let blobs = (own(stream.voxel_bytes(&scratch)), own(stream.instance_bytes(&scratch)));
         assert!(out.insert(row.place.unwrap(), blobs).is_none());
@@ -239,7 +239,7 @@ fn texts_in_utf_16_are_read_as_sqlite_reads_them() {
         let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
         let mut scratch = StreamScratch::default();
         let at = stream.find(Place { lod: 1, position: [1, -1, -1_000_000] }).unwrap();
-        stream.fetch(&stream.rows[at], &mut scratch).unwrap();
+        stream.fetch(&stream.rows.get(at).unwrap(), &mut scratch).unwrap();
         assert_eq!(stream.key(&scratch), voxscope::godot::stream::loc::Key::Text(b"1,-1,-1000000,1"));
         // Where the page is gone that says how texts are written, the keys still do.
         let mut data = std::fs::read(&path).unwrap();

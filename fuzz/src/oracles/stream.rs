@@ -82,7 +82,7 @@ pub(super) fn with(data: &[u8]) -> Reach {
     let mut read = 0;
     let file = Span::sized(0, data.len() as u64);
     for row in stream.rows.iter().take(ROWS) {
-        let Ok(()) = stream.fetch(row, &mut scratch) else { unreachable!("memory does not fail") };
+        let Ok(()) = stream.fetch(&row, &mut scratch) else { unreachable!("memory does not fail") };
         assert!(row.page > 0 && row.page <= pages);
         for part in scratch.parts() {
             assert!(file.contains(part), "a part {part} outside of the file");
@@ -94,7 +94,7 @@ pub(super) fn with(data: &[u8]) -> Reach {
             assert!(at.is_some_and(|at| at.place == Some(place)), "{place:?} is not found");
         }
         let mut faults = Vec::new();
-        stream.faults(row, &scratch, &mut faults);
+        stream.faults(&row, &scratch, &mut faults);
         let mut all = faults;
         let view = stream.block(&mut scratch);
         read += usize::from(view.block.is_some());

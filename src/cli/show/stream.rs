@@ -31,7 +31,7 @@ pub fn show(out: &mut impl Write, request: &Request<'_>, save: &Save, file: &Str
     };
     let Some(position) = position else { return Ok(0) };
     let place = Place { lod: arguments.lod, position };
-    let Some(row) = stream.find(place).and_then(|at| Some((at, *stream.rows.get(at)?))) else { return Ok(0) };
+    let Some(row) = stream.find(place).and_then(|at| Some((at, stream.rows.get(at)?))) else { return Ok(0) };
     let mut scratch = StreamScratch::default();
     stream.fetch(&row.1, &mut scratch).map_err(|error| failed(&error))?;
     let which = Which { file: &name, lod: place.lod, position, names };

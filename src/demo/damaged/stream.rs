@@ -231,7 +231,7 @@ fn places(file: &[u8]) -> io::Result<Option<Places>> {
     let mut scratch = crate::save::StreamScratch::default();
     let mut overflow = None;
     for row in stream.rows.iter().filter(|row| stream.spills(row)) {
-        stream.fetch(row, &mut scratch)?;
+        stream.fetch(&row, &mut scratch)?;
         overflow = overflow.or(scratch.pages().first().map(|page| at(*page)));
     }
     let page = stream.rows.first().map(|row| at(row.page));

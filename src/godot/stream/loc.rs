@@ -9,7 +9,7 @@
 //!
 //! Coordinates are signed, in blocks of their LOD. Source: the engine's `BlockLocation`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use crate::godot::forest::MAX_LODS;
 
@@ -254,32 +254,77 @@ impl KeyRule {
         }
     }
 
-    /// Infers the rule from the keys of rows with voxels, as places by the new rule: see [`RuleEvidence`].
+    /// Infers the rule from the keys of rows with voxels, as places by the new rule: see [`RuleEvidence`]. `keys` gives all of them
+    /// each time.
     #[must_use]
-    pub fn infer(keys: &[Place]) -> Self {
-        let above = keys.iter().filter(|key| key.lod > 0).copied().collect();
+    pub fn infer<I: Iterator<Item = Place>>(keys: impl Fn() -> I) -> Self {
+        let above = keys().filter(|key| key.lod > 0).collect();
         let Some(mut evidence) = RuleEvidence::new(above) else { return Self::New };
-        keys.iter().filter(|key| key.lod == 0).for_each(|key| evidence.add(*key));
+        keys().filter(|key| key.lod == 0).for_each(|key| evidence.add(key));
         evidence.rule()
     }
 
     /// How many keys above LOD 0 only the old rule fits, of keys that are read by the new one: by the old rule they are
     /// above blocks of LOD 0 and at a place that no other key has, by the new one they are not above such blocks.
-    /// 0 where no key shows the new rule, because then nothing shows that there are both.
+    /// 0 where no key shows the new rule, because then nothing shows that there are both. `keys` gives all of them each time.
     #[must_use]
-    pub fn count_old(keys: &[Place]) -> usize {
-        let above = || keys.iter().filter(|key| key.lod > 0);
-        if above().next().is_none() {
+    pub fn count_old<I: Iterator<Item = Place>>(keys: impl Fn() -> I) -> usize {
+        let mut above: Vec<Place> = keys().filter(|key| key.lod > 0).collect();
+        if above.is_empty() {
             return 0;
         }
-        let parents = places_above_blocks(keys);
-        // Keys of LOD 0, of which there are most, are not asked for.
-        let all: HashSet<Place> = above().copied().collect();
-        let old = |key: &Place| Self::Old.place(*key).filter(|place| place != key && parents.contains(place));
-        let shows_new = above().any(|key| parents.contains(key) && old(key).is_none());
-        let by_old =
-            above().filter(|key| !parents.contains(key) && old(key).is_some_and(|place| !all.contains(&place)));
+        above.sort_unstable();
+        let moved = |key: &Place| Self::Old.place(*key).filter(|place| place != key);
+        let mut parents = Parents::new(above.iter().copied().chain(above.iter().filter_map(moved)));
+        keys().filter(|key| key.lod == 0).for_each(|key| parents.add(key));
+        let old = |key: &Place| moved(key).filter(|place| parents.contains(place));
+        let shows_new = above.iter().any(|key| parents.contains(key) && old(key).is_none());
+        let is_free = |place: Place| above.binary_search(&place).is_err();
+        let by_old = above.iter().filter(|key| !parents.contains(key) && old(key).is_some_and(is_free));
         if shows_new { by_old.count() } else { 0 }
+    }
+}
+
+/// Places above LOD 0, and which of them are above blocks of LOD 0.
+#[derive(Debug)]
+struct Parents {
+    /// The places, sorted.
+    places: Vec<Place>,
+    /// Whether there are blocks of LOD 0 below each.
+    is_above: Vec<bool>,
+    /// The LODs of the places, each with the last position that was looked for: the next block is often below the same one.
+    lods: Vec<(u8, Option<[i32; 3]>)>,
+}
+
+impl Parents {
+    /// No block of LOD 0 is known yet.
+    fn new(places: impl Iterator<Item = Place>) -> Self {
+        let mut places: Vec<Place> = places.collect();
+        places.sort_unstable();
+        places.dedup();
+        let lods: BTreeSet<u8> = places.iter().map(|place| place.lod).collect();
+        Self { is_above: vec![false; places.len()], places, lods: lods.into_iter().map(|lod| (lod, None)).collect() }
+    }
+
+    /// Adds a block of LOD 0.
+    fn add(&mut self, key: Place) {
+        for (lod, last) in &mut self.lods {
+            let position = key.position.map(|v| v.checked_shr((*lod).into()).unwrap_or(v));
+            if *last == Some(position) {
+                continue;
+            }
+            *last = Some(position);
+            let at = self.places.binary_search(&Place { lod: *lod, position });
+            if let Some(is_above) = at.ok().and_then(|at| self.is_above.get_mut(at)) {
+                *is_above = true;
+            }
+        }
+    }
+
+    /// Whether a place is one of them, and above a block of LOD 0.
+    fn contains(&self, place: &Place) -> bool {
+        let at = self.places.binary_search(place);
+        at.ok().and_then(|at| self.is_above.get(at)).copied().unwrap_or(false)
     }
 }
 
@@ -290,40 +335,34 @@ impl KeyRule {
 pub struct RuleEvidence {
     /// The keys above LOD 0, as places by the new rule.
     above: Vec<Place>,
-    /// Their LODs.
-    lods: BTreeSet<u8>,
-    /// Their places by both rules, and whether there are blocks of LOD 0 below.
-    is_above_block: HashMap<Place, bool>,
+    /// Their places by both rules.
+    parents: Parents,
 }
 
 impl RuleEvidence {
     /// The evidence of all keys above LOD 0; `None` if they can only be those of the new rule.
     #[must_use]
     pub fn new(above: Vec<Place>) -> Option<Self> {
-        let old: Option<Vec<Place>> = above.iter().map(|key| KeyRule::Old.place(*key)).collect();
-        let old = old.filter(|old| !old.is_empty())?;
-        let lods = above.iter().map(|key| key.lod).collect();
-        let is_above_block = above.iter().copied().chain(old).map(|place| (place, false)).collect();
-        Some(Self { above, lods, is_above_block })
+        if above.is_empty() || above.iter().any(|key| KeyRule::Old.place(*key).is_none()) {
+            return None;
+        }
+        let old = above.iter().filter_map(|key| KeyRule::Old.place(*key));
+        let parents = Parents::new(above.iter().copied().chain(old));
+        Some(Self { above, parents })
     }
 
     /// Adds a key of LOD 0.
     pub fn add(&mut self, key: Place) {
-        for &lod in &self.lods {
-            let position = key.position.map(|v| v.checked_shr(lod.into()).unwrap_or(v));
-            if let Some(is_above) = self.is_above_block.get_mut(&Place { lod, position }) {
-                *is_above = true;
-            }
-        }
+        self.parents.add(key);
     }
 
     /// The rule.
     #[must_use]
     pub fn rule(&self) -> KeyRule {
-        let is_above = |place: &Place| self.is_above_block.get(place).copied().unwrap_or(false);
         let (mut by_old, mut by_new) = (0usize, 0usize);
         for key in &self.above {
-            let (old, new) = (KeyRule::Old.place(*key).is_some_and(|place| is_above(&place)), is_above(key));
+            let old = KeyRule::Old.place(*key).is_some_and(|place| self.parents.contains(&place));
+            let new = self.parents.contains(key);
             by_old = by_old.saturating_add(usize::from(old && !new));
             by_new = by_new.saturating_add(usize::from(new && !old));
         }
@@ -331,30 +370,37 @@ impl RuleEvidence {
     }
 }
 
-/// Places above LOD 0 that have blocks of LOD 0 below them, in the LODs that the keys have.
-fn places_above_blocks(keys: &[Place]) -> HashSet<Place> {
-    let lods: HashSet<u8> = keys.iter().map(|key| key.lod).filter(|lod| *lod > 0).collect();
-    let mut parents: HashSet<Place> = HashSet::new();
-    for lod in lods {
-        let shift = u32::from(lod);
-        let parent = |key: &Place| Place { lod, position: key.position.map(|v| v.checked_shr(shift).unwrap_or(v)) };
-        parents.extend(keys.iter().filter(|key| key.lod == 0).map(parent));
-    }
-    parents
+/// What keys say about their format: it is the one with which most of them are positions, and among those the one with which the
+/// positions are closest together.
+#[derive(Debug, Default)]
+pub struct FormatEvidence {
+    /// For each format of [`Format::ALL`], how many keys are positions, and the sum of their distances.
+    scores: [(u64, u64); Format::ALL.len()],
 }
 
-/// Infers the format of keys: the one with which most of them are positions, and among
-/// those the one with which the positions are closest together.
-#[must_use]
-pub fn infer(keys: &[Key<'_>]) -> Option<Format> {
-    let score = |format: Format| {
-        let (mut places, mut far) = (0u64, 0u64);
-        for place in keys.iter().filter_map(|key| format.decode(*key).ok()) {
-            places = places.saturating_add(1);
-            let reach = place.position.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
-            far = far.saturating_add(reach.saturating_add(u64::from(place.lod).saturating_mul(1 << 12)));
+impl FormatEvidence {
+    /// Adds a key that is a position in a format.
+    pub fn add(&mut self, format: Format, place: Place) {
+        let Some((places, far)) = self.scores.get_mut(usize::from(format.code())) else { return };
+        *places = places.saturating_add(1);
+        let reach = place.position.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
+        *far = far.saturating_add(reach.saturating_add(u64::from(place.lod).saturating_mul(1 << 12)));
+    }
+
+    /// Adds a key.
+    pub fn add_key(&mut self, key: Key<'_>) {
+        for format in Format::ALL {
+            if let Ok(place) = format.decode(key) {
+                self.add(format, place);
+            }
         }
-        (places, std::cmp::Reverse(far))
-    };
-    Format::ALL.into_iter().map(|format| (score(format), format)).filter(|((n, _), _)| *n > 0).max().map(|(_, f)| f)
+    }
+
+    /// The format; `None` if no key is a position.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        let score = |(places, far): &(u64, u64)| (*places, std::cmp::Reverse(*far));
+        let scores = self.scores.iter().map(score).zip(Format::ALL);
+        scores.filter(|((places, _), _)| *places > 0).max().map(|(_, format)| format)
+    }
 }

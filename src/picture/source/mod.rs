@@ -347,12 +347,12 @@ fn crowd(places: &[i32]) -> Option<(i32, i32)> {
 /// How large the blocks of a stream are.
 fn stream_side(save: &Save, stream: &Stream<FileSource>) -> Option<[u32; 3]> {
     let mut scratch = StreamScratch::default();
-    let counts = |row: &&crate::save::StreamRow| {
+    let counts = |row: &crate::save::StreamRow| {
         (save.options.stale_rows || !row.stale) && row.voxels != Blob::Null && row.place.is_some()
     };
     let first = || {
         stream.rows.iter().filter(counts).take(SHAPE_PROBES).find_map(|row| {
-            let view = stream.view(row, &mut scratch).ok()?;
+            let view = stream.view(&row, &mut scratch).ok()?;
             view.block.as_ref().filter(|_| view.is_readable()).map(|block| block.size.map(u32::from))
         })
     };

@@ -92,7 +92,7 @@ impl<'s> Reader<'s> {
             }
             Store::Stream(stream) => {
                 let row = stream.rows.get(at.row())?;
-                let view = self.noted(at, stream.view(row, &mut scratch.row))?;
+                let view = self.noted(at, stream.view(&row, &mut scratch.row))?;
                 self.note(at, unreadable(&view, along));
                 let block = view.block.as_ref().filter(|block| sized(block))?;
                 Some(then(Voxels::Block(block)))
@@ -135,7 +135,7 @@ impl<'s> Reader<'s> {
                 view.is_some_and(|view| view.is_readable())
             }
             Store::Stream(stream) => {
-                let view = stream.rows.get(at.row()).and_then(|row| stream.view(row, &mut scratch.row).ok());
+                let view = stream.rows.get(at.row()).and_then(|row| stream.view(&row, &mut scratch.row).ok());
                 view.is_some_and(|view| view.is_readable())
             }
             Store::PakDir(_) | Store::Layer(..) => self.block(at, scratch, |_| ()).is_some(),
@@ -159,7 +159,7 @@ impl<'s> Reader<'s> {
             }
             Store::Stream(stream) => {
                 let Some(row) = stream.rows.get(at.row()) else { return 0 };
-                if stream.fetch(row, &mut scratch.row).is_err() {
+                if stream.fetch(&row, &mut scratch.row).is_err() {
                     return 0;
                 }
                 crate::bytes::len64(stream.voxel_bytes(&scratch.row).unwrap_or_default())

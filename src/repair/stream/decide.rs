@@ -348,7 +348,7 @@ impl Deciding<'_> {
             return left_out("it cannot be read");
         };
         let mut scratch = StreamScratch::default();
-        self.stream.fetch(row, &mut scratch).map_err(draft::Error::read(&plan.path))?;
+        self.stream.fetch(&row, &mut scratch).map_err(draft::Error::read(&plan.path))?;
         let stored = self.stream.voxel_bytes(&scratch).zip(self.meta.block_size_po2);
         let (depths, order) = (&self.usual.depths, self.stream.byte_order());
         let stored = stored.map(|(bytes, po2)| Stored::new(bytes, po2, depths, order, self.limits));
@@ -440,7 +440,7 @@ impl Deciding<'_> {
                 continue;
             }
             let [voxels, instances] =
-                older.whole_parts(row, side, &mut scratch).map_err(draft::Error::read(&older.path))?;
+                older.whole_parts(&row, side, &mut scratch).map_err(draft::Error::read(&older.path))?;
             let takes_voxels = bare || there.is_none();
             if !(if takes_voxels { voxels } else { instances }) {
                 continue;

@@ -6,7 +6,7 @@ use std::io;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bytes::Span;
-use crate::check::row_batch;
+use crate::check::row_batches;
 use crate::damage::{Code, Damage, Level};
 use crate::godot::block::Block;
 use crate::godot::byte_order::ByteOrder;
@@ -16,7 +16,7 @@ use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
 use crate::parallel;
 use crate::repair::mend::{Common, Job, Mend};
-use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamScratch};
+use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamRow, StreamScratch};
 use crate::source::FileSource;
 use crate::sqlite::walk::{Owners, Use};
 use crate::watch::Watch;
@@ -142,18 +142,16 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
     // If the list of free pages contains pages in use, the list is wrong, not the rows.
     let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
     free.iter().for_each(|page| owners.set(*page, Use::Nothing));
-    let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
-    numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
-    let mut found: Vec<Option<Seen>> = numbers.iter().map(|_| None).collect();
+    let mut found: Vec<Option<Seen>> = stream.rows.iter().map(|_| None).collect();
     let mut shared: Vec<u32> = Vec::new();
-    let mut rest = numbers.as_slice();
-    while !rest.is_empty() && !watch.is_cancelled() {
-        let (part, after) = rest.split_at_checked(row_batch(stream, rest)).unwrap_or((rest, &[]));
-        rest = after;
+    for part in row_batches(stream) {
+        if watch.is_cancelled() {
+            break;
+        }
         let before = &owners;
-        let look = |number: &u32| BUFFERS.with_borrow_mut(|scratch| one(stream, before, *number, scratch));
-        let seen: Vec<io::Result<(Seen, Vec<u32>)>> = parallel::map(part, look);
-        for (number, seen) in part.iter().zip(seen) {
+        let look = |(_, row): &(u32, StreamRow)| BUFFERS.with_borrow_mut(|scratch| one(stream, before, row, scratch));
+        let seen: Vec<io::Result<(Seen, Vec<u32>)>> = parallel::map(&part, look);
+        for ((number, _), seen) in part.iter().zip(seen) {
             let (seen, pages) = seen?;
             for page in pages {
                 match owners.page_use(page) {
@@ -186,10 +184,9 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
 fn one(
     stream: &Stream<FileSource>,
     owners: &Owners,
-    number: u32,
+    row: &StreamRow,
     scratch: &mut StreamScratch,
 ) -> io::Result<(Seen, Vec<u32>)> {
-    let Some(row) = stream.rows.get(number as usize) else { return Err(io::ErrorKind::NotFound.into()) };
     stream.fetch_from(&stream.pages, Some(owners), row, scratch)?;
     let pages = scratch.pages().to_vec();
     let key = OwnedKey::from_utf8(stream.key(scratch));
@@ -325,7 +322,7 @@ impl Usual {
         let (mut rows, mut scratch) = (StreamScratch::default(), Scratch::default());
         for (nth, number) in whole.iter().step_by(whole.len().div_ceil(SAMPLES).max(1)).enumerate() {
             let Some(row) = stream.rows.get(*number) else { continue };
-            stream.fetch(row, &mut rows)?;
+            stream.fetch(&row, &mut rows)?;
             let Some(bytes) = stream.voxel_bytes(&rows) else { continue };
             let stored = Stored::new(bytes, block_size_po2, &usual.depths, stream.byte_order(), &stream.limits);
             if nth == 0 {

@@ -50,7 +50,7 @@ impl Older {
     }
 
     /// The rows that the game finds, with their numbers.
-    pub fn rows(&self) -> impl Iterator<Item = (u32, Place, &StreamRow)> {
+    pub fn rows(&self) -> impl Iterator<Item = (u32, Place, StreamRow)> {
         let rows = (0u32..).zip(&self.stream.rows).filter(|(_, row)| !row.lost && !row.odd);
         rows.filter_map(|(number, row)| Some((number, row.place?, row)))
     }
@@ -95,7 +95,7 @@ impl Older {
     pub fn owners(&self) -> std::io::Result<HashMap<u128, Option<Place>>> {
         let (mut owners, mut scratch) = (HashMap::new(), StreamScratch::default());
         for (_, place, row) in self.rows() {
-            self.stream.fetch(row, &mut scratch)?;
+            self.stream.fetch(&row, &mut scratch)?;
             let Some(bytes) = self.stream.voxel_bytes(&scratch) else { continue };
             let content = hash([Key::Blob(bytes)].into_iter());
             owners.entry(content).and_modify(|owner| *owner = None).or_insert(Some(place));

@@ -83,7 +83,7 @@ fn has_block(stream: &Stream<FileSource>) -> bool {
     let step = with_voxels().count().div_ceil(TRIED).max(1);
     with_voxels().step_by(step).any(|row| {
         // What cannot be read may be a block.
-        stream.fetch(row, &mut scratch).is_err()
+        stream.fetch(&row, &mut scratch).is_err()
             || stream.block(&mut scratch).block.is_some_and(|block| block.whole_channels() > 0)
     })
 }

@@ -1,9 +1,15 @@
 //! An open SQLite stream: its settings and rows, with blocks and instances on demand.
 
+mod index_match;
 mod map;
+mod packed;
+mod page_order;
 mod phases;
+mod places;
 mod rows;
 mod schema;
+mod sort;
+mod stream_rows;
 mod table;
 mod view;
 
@@ -28,6 +34,7 @@ pub use map::PageKind;
 pub(crate) use rows::OwnedKey;
 pub use rows::{Blob, StreamRow};
 pub use schema::Table;
+pub use stream_rows::{Rows, StreamRows};
 pub use view::{InstancesView, StreamScratch};
 
 /// The files that may exist next to a database.
@@ -60,7 +67,7 @@ pub struct Stream<S> {
     pub tables: Vec<Table>,
     /// Its rows, by LOD and position. Rows whose keys are not positions come last. Of rows with the same position, the one
     /// that the game finds comes first.
-    pub rows: Vec<StreamRow>,
+    pub rows: StreamRows,
     /// Owners of its pages, without the overflow pages of blocks.
     pub owners: Owners,
     /// Damage of the header, the pages, the schema, the settings and the keys as a whole.
@@ -136,7 +143,7 @@ impl<S: Source> Stream<S> {
             format: None,
             rule: KeyRule::New,
             tables: Vec::new(),
-            rows: Vec::new(),
+            rows: StreamRows::default(),
             damage: own,
             limits: *limits,
             order: OnceLock::new(),
@@ -170,6 +177,7 @@ impl<S: Source> Stream<S> {
             |table: &Table| ["blocks", "meta", "channels"].iter().any(|name| table.is(name) || table.is_index_of(name));
         // Walking them changes what is known of pages, not of tables.
         let all = std::mem::take(&mut self.tables);
+        found.is_indexed = all.iter().any(|table| table.is_index_of("blocks") && table.root != 0);
         let (tables, foreign): (Vec<&Table>, Vec<&Table>) = all.iter().partition(|table| own(table));
         tables.iter().for_each(|table| found.table(self, table));
         let lacks = |name: &str| !tables.iter().any(|table| table.is(name));
@@ -230,8 +238,12 @@ impl<S: Source> Stream<S> {
     /// The LODs that have blocks, in ascending order.
     #[must_use]
     pub fn lods(&self) -> Vec<u8> {
-        let mut lods: Vec<u8> = self.rows.iter().filter_map(|row| row.place).map(|place| place.lod).collect();
-        lods.dedup();
+        let mut lods: Vec<u8> = Vec::new();
+        for lod in self.rows.iter().filter_map(|row| row.place).map(|place| place.lod) {
+            if lods.last() != Some(&lod) {
+                lods.push(lod);
+            }
+        }
         lods
     }
 

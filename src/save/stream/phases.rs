@@ -461,7 +461,7 @@ mod tests {
         let mut scratch = StreamScratch::default();
         let mut all = BTreeMap::new();
         for row in &stream.rows {
-            stream.fetch(row, &mut scratch).unwrap();
+            stream.fetch(&row, &mut scratch).unwrap();
             let whole = scratch.is_whole();
             let bytes = stream.voxel_bytes(&scratch).unwrap_or_default().to_vec();
             let decodes = stream.block(&mut scratch).block.is_some_and(|block| block.epilogue.is_some());

@@ -1,14 +1,16 @@
 //! The rows of a stream: from its tables, and from pages that its tables no longer lead to.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
 use super::Stream;
+use super::index_match::{self, Named, Sum};
+use super::packed::{Entry, Packed, StoredKey};
+use super::places::{apply_rule, by_old_rule, infer_format, place_rows};
 use super::schema::Table;
+use super::sort::sort;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::stream::loc::{self, Key, KeyRule, NEW_RULE_MARK, Place};
+use crate::godot::stream::loc::{Format, Key, KeyRule, Place};
 use crate::godot::stream::meta::Meta;
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Kind, Page, local_len};
@@ -86,12 +88,18 @@ pub struct StreamRow {
 /// The rows that were found, before the format of their keys is known.
 #[derive(Default)]
 pub(super) struct Found {
-    rows: Vec<(StreamRow, OwnedKey)>,
+    rows: Packed,
     over: bool,
     meta: Vec<Meta>,
     meta_damage: Vec<Damage>,
-    /// Rows by the indexes of `blocks`: row numbers and hashes of keys.
-    index: Option<Vec<(i64, u64)>>,
+    /// Whether `blocks` has an index, with which its rows are compared.
+    pub is_indexed: bool,
+    /// The rows that its table leads to.
+    of_table: Sum,
+    /// The entries of its indexes, if one was read.
+    of_index: Option<Sum>,
+    /// The rows that its table does not lead to, if there is an index.
+    lost: Vec<Named>,
     /// Whether the whole table `blocks` was read.
     blocks_whole: bool,
     /// Whether its whole index was read.
@@ -148,17 +156,6 @@ pub(super) fn key_of<'p>(columns: &[Column], payload: &'p [u8], rowid: i64) -> K
     }
 }
 
-fn hash(key: Key<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match key {
-        Key::Null => 0u8.hash(&mut hasher),
-        Key::Int(n) => n.hash(&mut hasher),
-        Key::Float(n) => n.to_bits().hash(&mut hasher),
-        Key::Text(bytes) | Key::Blob(bytes) => bytes.hash(&mut hasher),
-    }
-    hasher.finish()
-}
-
 impl Found {
     /// Walks a table or an index.
     pub fn table<S: Source>(&mut self, stream: &mut Stream<S>, table: &Table) {
@@ -173,7 +170,7 @@ impl Found {
         let is_blocks = table.is("blocks");
         let is_meta = table.is("meta");
         let index_of_blocks = table.is_index_of("blocks");
-        let mut entries = index_of_blocks.then(Vec::new);
+        let mut entries = index_of_blocks.then(Sum::default).map(|sum| self.of_index.unwrap_or(sum));
         let before = damage.len();
         walk::tree(pages, table.root, table.is_index, owners, damage, &mut |page, number, cell| {
             if !table.is_index && last.is_some_and(|last| cell.rowid <= last) {
@@ -185,8 +182,10 @@ impl Found {
             } else {
                 if is_meta {
                     self.meta(cell, page_span(pages, page, cell));
-                } else if let Some(entries) = &mut entries {
-                    entries.push(entry(cell, &pages.header));
+                } else if let Some(entries) = &mut entries
+                    && let Some(entry) = index_match::name_entry(cell, &pages.header)
+                {
+                    entries.add(entry);
                 }
                 if cell.overflow.is_some() {
                     chains.push((page, number));
@@ -211,9 +210,7 @@ impl Found {
                 let _ = walk::claim_chain(pages, &cell, Use::Overflow(None), owners);
             }
         }
-        if let Some(entries) = entries {
-            self.index.get_or_insert_default().extend(entries.into_iter().flatten());
-        }
+        self.of_index = entries.or(self.of_index);
     }
 
     fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, (lost, header): (bool, &Header), cap: usize) {
@@ -224,16 +221,36 @@ impl Found {
         let columns = record::columns(cell.local, cell.payload);
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
-                let key = OwnedKey::stored(key_of(columns, cell.local, cell.rowid), header);
+                let key = key_of(columns, cell.local, cell.rowid);
                 (Blob::from_column(columns.get(1)), Blob::from_column(columns.get(2)), key)
             }
-            None => (Blob::Other, Blob::Other, OwnedKey::Null),
+            None => (Blob::Other, Blob::Other, Key::Null),
+        };
+        if self.is_indexed {
+            let named = index_match::name_row(key, cell.rowid, header);
+            if lost {
+                self.lost.push(named);
+            } else {
+                self.of_table.add(named);
+            }
+        }
+        // Only one format has texts, and one has blobs.
+        let read = |format: Format, key: Key<'_>| {
+            let exact = format.decode(key).ok();
+            (exact.or_else(|| format.decode_close(key)), exact.is_none())
+        };
+        let (key, (place, odd)) = match key {
+            Key::Int(n) if n == cell.rowid => (StoredKey::Rowid, (None, true)),
+            Key::Int(n) => (StoredKey::Int(n), (None, true)),
+            Key::Text(bytes) => (StoredKey::Text, read(Format::Text, Key::Text(&header.utf8(bytes)))),
+            Key::Blob(bytes) => (StoredKey::Blob, read(Format::Blob, Key::Blob(bytes))),
+            Key::Null | Key::Float(_) => (StoredKey::Other, (None, true)),
         };
         let payload = u32::try_from(cell.payload).unwrap_or(u32::MAX);
         let row = StreamRow {
             moved: false,
-            place: None,
-            odd: true,
+            place,
+            odd,
             page,
             cell: number,
             rowid: cell.rowid,
@@ -243,7 +260,7 @@ impl Found {
             instances,
             payload,
         };
-        self.rows.push((row, key));
+        self.rows.push(&Entry { row, key });
     }
 
     fn meta(&mut self, cell: &Cell<'_>, span: Span) {
@@ -259,7 +276,8 @@ impl Found {
         let pages = &*pages;
         let no_meta = self.meta.is_empty();
         // If several such leaves have a row of settings, which one is the newest is unknown.
-        let known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
+        let mut known: Vec<i64> = self.rows.iter().map(|entry| entry.row.rowid).collect();
+        known.sort_unstable();
         let mut buffer = Vec::new();
         let mut number = 0u32;
         while number < pages.count() {
@@ -280,7 +298,7 @@ impl Found {
                     owners.set(number, Use::Salvaged);
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
-                        if !known.contains(&cell.rowid) {
+                        if known.binary_search(&cell.rowid).is_err() {
                             self.row(number, at, &cell, (true, &pages.header), limits.stream_rows);
                         }
                     }
@@ -306,28 +324,24 @@ impl Found {
             let local = local_len(row.payload.into(), usable, false);
             index(row.payload.into()).saturating_sub(local).div_ceil(each)
         };
-        unowned > self.rows.iter().map(|(row, _)| chain(row)).fold(0, usize::saturating_add)
+        unowned > self.rows.iter().map(|entry| chain(&entry.row)).fold(0, usize::saturating_add)
     }
 
-    /// Marks rows that may have been deleted: rows that nothing leads to and that an index does not contain; without an index all
+    /// Which of the rows that nothing leads to may have been deleted: those that an index does not contain; without an index all
     /// of them, if the whole table could be read. A free page that is in no list may hold such rows.
-    fn tell_stale(&mut self) {
-        let mut named: Vec<(i64, u64)> =
-            if self.index_whole { self.index.clone().unwrap_or_default() } else { Vec::new() };
-        named.sort_unstable();
-        for (row, key) in self.rows.iter_mut().filter(|(row, _)| row.lost) {
-            row.stale = match self.index_whole {
-                true => named.binary_search(&(row.rowid, hash(key.as_key()))).is_err(),
-                false => self.blocks_whole,
-            };
+    fn find_stale<S: Source>(&self, stream: &Stream<S>) -> Vec<bool> {
+        match self.index_whole {
+            true => index_match::find_named(stream, &self.lost).into_iter().map(|is_named| !is_named).collect(),
+            false => vec![self.blocks_whole; self.rows.iter().filter(|entry| entry.row.lost).count()],
         }
     }
 
     /// Settings and positions, and how they agree.
     /// `rule` is how positions above LOD 0 are stored; inferred if not given.
-    pub fn finish<S: Source>(mut self, stream: &mut Stream<S>, known: bool, rule: Option<KeyRule>) {
-        self.tell_stale();
-        let Self { mut rows, over, meta, mut meta_damage, index, .. } = self;
+    pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool, rule: Option<KeyRule>) {
+        let stale = self.find_stale(stream);
+        let Self { mut rows, over, meta, mut meta_damage, of_table, of_index, .. } = self;
+        rows.fit();
         let damage = &mut stream.damage;
         damage.append(&mut meta_damage);
         let table = stream.tables.iter().find(|table| table.is("meta"));
@@ -351,128 +365,36 @@ impl Found {
         }
         // If rows are lost, that is the only finding.
         let whole = known && damage.iter().all(|d| d.code != Code::StreamPage);
-        if let Some(index) = index.filter(|_| whole) {
-            compare(&rows, index, span, damage);
+        if let Some(of_index) = of_index.filter(|_| whole) {
+            let [rows, entries] = index_match::count_differences(stream, of_table, of_index);
+            for (count, field) in [
+                (rows, "number of rows that the index does not have"),
+                (entries, "number of entries of the index without a row"),
+            ] {
+                if count > 0 {
+                    let damaged = Damage::new(Code::StreamIndex, span, field);
+                    stream.damage.push(damaged.expected(Value::Number(0)).found(Value::Number(count)));
+                }
+            }
         }
         // The engine uses the last row.
         stream.meta = meta.last().copied().unwrap_or_default();
-        let infer = || loc::infer(&rows.iter().map(|(_, key)| key.as_key()).collect::<Vec<Key<'_>>>());
-        stream.format = stream.meta.format.or_else(infer);
-        if let Some(format) = stream.format {
-            for (row, key) in &mut rows {
-                let exact = format.decode(key.as_key()).ok();
-                row.odd = exact.is_none();
-                row.place = exact.or_else(|| format.decode_close(key.as_key()));
-            }
-        }
-        // From here on no key is needed.
-        let mut rows: Vec<StreamRow> = rows.into_iter().map(|(row, _)| row).collect();
-        apply_rule(stream, &mut rows, rule);
+        stream.format = stream.meta.format.or_else(|| infer_format(&rows));
+        let format = stream.format;
+        apply_rule(stream, rule, || place_rows(rows.iter(), format, &stale));
         // Instances by the old rule may share the place of a block.
-        let is_bare = |row: &StreamRow| stream.rule == KeyRule::Old && row.voxels == Blob::Null;
-        sort_rows(&mut rows, |row| {
-            (row.place.is_none(), row.place, row.stale, row.lost, is_bare(row), row.odd, row.rowid)
-        });
-        stream.rows = rows;
+        let is_old = stream.rule == KeyRule::Old;
+        let is_bare = |row: &StreamRow| is_old && row.voxels == Blob::Null;
+        let placed = place_rows(rows.into_entries(), format, &stale);
+        let placed = placed.map(|row| if is_old { by_old_rule(row).0 } else { row });
+        stream.rows =
+            sort(placed, |row| (row.place.is_none(), row.place, row.stale, row.lost, is_bare(row), row.odd, row.rowid));
     }
-}
-
-/// Sorts rows by a key; those of the same key stay in their order. Takes four bytes a row, where `sort_by_key` needs half as much
-/// memory as the rows.
-fn sort_rows<K: Ord>(rows: &mut [StreamRow], key: impl Fn(&StreamRow) -> K) {
-    // The row that belongs at each index.
-    let mut order: Vec<u32> = (0..).take(rows.len()).collect();
-    order.sort_unstable_by_key(|&from| (rows.get(index(from.into())).map(&key), from));
-    for first in 0..rows.len() {
-        let mut at = first;
-        while let Some(next) = order.get_mut(at) {
-            let from = index((*next).into());
-            *next = u32::try_from(at).unwrap_or(u32::MAX);
-            if from == first {
-                break;
-            }
-            rows.swap(at, from);
-            at = from;
-        }
-    }
-}
-
-/// Infers the rule of keys above LOD 0 if it is not given, reads the rows by it, and reports the old one and keys that only
-/// the other rule fits.
-fn apply_rule<S: Source>(stream: &mut Stream<S>, rows: &mut [StreamRow], rule: Option<KeyRule>) {
-    let sound = rows.iter().filter(|row| !row.stale && row.voxels != Blob::Null);
-    let keys: Vec<Place> = sound.filter_map(|row| row.place).collect();
-    let marked = (stream.pages.header.application == NEW_RULE_MARK).then_some(KeyRule::New);
-    stream.rule = rule.or(marked).unwrap_or_else(|| KeyRule::infer(&keys));
-    let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
-    let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
-    let mut report = |code, field, count: u64| {
-        if count > 0 {
-            stream.damage.push(Damage::new(code, span, field).found(Value::Number(count)));
-        }
-    };
-    if stream.rule == KeyRule::Old {
-        let [by_old, by_new] = apply_old_rule(rows);
-        report(Code::StreamKeyRule, "keys of rows above LOD 0", by_old);
-        report(Code::StreamKeyMixed, "keys by the new rule", by_new);
-    } else {
-        let count = KeyRule::count_old(&keys);
-        report(Code::StreamKeyMixed, "keys by the rule of 2021", u64::try_from(count).unwrap_or(u64::MAX));
-    }
-}
-
-/// Reads the keys of rows with voxels by the old rule; returns how many above LOD 0 are by it, and how many are not,
-/// because no block has such a key by the old rule: a newer engine wrote these, and they keep the position of their key.
-/// Instances were always stored under the position of their block, so rows without voxels keep theirs.
-fn apply_old_rule(rows: &mut [StreamRow]) -> [u64; 2] {
-    let [mut by_old, mut by_new] = [0u64; 2];
-    for row in rows.iter_mut().filter(|row| row.voxels != Blob::Null) {
-        let Some(key) = row.place.filter(|place| place.lod > 0) else { continue };
-        match KeyRule::Old.place(key) {
-            Some(place) => {
-                row.place = Some(place);
-                row.moved = place != key;
-                by_old = by_old.saturating_add(1);
-            }
-            None => by_new = by_new.saturating_add(1),
-        }
-    }
-    [by_old, by_new]
 }
 
 fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell: &Cell<'_>) -> Span {
     let at = pages.span(page).start.saturating_add(u64::try_from(cell.local_at).unwrap_or(u64::MAX));
     Span::sized(at, len64(cell.local))
-}
-
-/// The row that an index entry points to, and the hash of its key.
-fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
-    let columns = record::columns(cell.local, cell.payload)?;
-    let [key, .., rowid] = columns.as_slice() else { return None };
-    match rowid.value(cell.local) {
-        Key::Int(rowid) => Some((rowid, hash(OwnedKey::stored(key.value(cell.local), header).as_key()))),
-        _ => None,
-    }
-}
-
-/// Compares an index with the rows of its table.
-fn compare(rows: &[(StreamRow, OwnedKey)], mut index: Vec<(i64, u64)>, span: Span, damage: &mut Vec<Damage>) {
-    let rows = rows.iter().filter(|(row, _)| !row.lost);
-    let mut table: Vec<(i64, u64)> = rows.map(|(row, key)| (row.rowid, hash(key.as_key()))).collect();
-    table.sort_unstable();
-    index.sort_unstable();
-    let lacking = |of: &[(i64, u64)], other: &[(i64, u64)]| {
-        u64::try_from(of.iter().filter(|entry| other.binary_search(entry).is_err()).count()).unwrap_or(u64::MAX)
-    };
-    for (count, field) in [
-        (lacking(&table, &index), "number of rows that the index does not have"),
-        (lacking(&index, &table), "number of entries of the index without a row"),
-    ] {
-        if count > 0 {
-            let damaged = Damage::new(Code::StreamIndex, span, field);
-            damage.push(damaged.expected(Value::Number(0)).found(Value::Number(count)));
-        }
-    }
 }
 
 enum Rows {

@@ -1,6 +1,7 @@
 //! One row of a stream: its key, its block, its instances, with buffers that are used again.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::rows::key_of;
@@ -182,9 +183,13 @@ impl<S: Source> Stream<S> {
         *self.order.get_or_init(|| {
             let (mut sample, mut scratch) = (Sample::new(), StreamScratch::default());
             let limits = Sample::limits(&self.limits);
-            let is_read = |row: &&StreamRow| !row.lost && matches!(row.voxels, Blob::Bytes(_));
-            let rows: Vec<&StreamRow> = self.rows.iter().filter(is_read).collect();
-            for row in Sample::pick(&rows) {
+            let is_read = |row: &StreamRow| !row.lost && matches!(row.voxels, Blob::Bytes(_));
+            let read = || self.rows.iter().filter(is_read);
+            let picked: Vec<usize> = Sample::pick_of(read().count()).collect();
+            let sorted: BTreeSet<usize> = picked.iter().copied().collect();
+            let numbered = read().enumerate().filter(|(number, _)| sorted.contains(number));
+            let rows: BTreeMap<usize, StreamRow> = numbered.collect();
+            for row in picked.iter().filter_map(|number| rows.get(number)) {
                 if u64::from(row.payload) > MOST_STORED || self.fetch(row, &mut scratch).is_err() {
                     continue;
                 }

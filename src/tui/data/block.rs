@@ -154,9 +154,9 @@ impl BlockData {
     fn read_stream(stream: &Stream<FileSource>, slot: Slot) -> Result<Self, String> {
         let row = stream.rows.get(index(slot.slot.into())).ok_or("the row is gone")?;
         let mut scratch = StreamScratch::default();
-        stream.fetch(row, &mut scratch).map_err(|error| error.to_string())?;
+        stream.fetch(&row, &mut scratch).map_err(|error| error.to_string())?;
         let mut faults = Vec::new();
-        stream.faults(row, &scratch, &mut faults);
+        stream.faults(&row, &scratch, &mut faults);
         let key = metadata::key(stream.key(&scratch));
         let mut out = Self::from_view(slot, &stream.block(&mut scratch), 0, None);
         let view = stream.instances(&mut scratch);

@@ -144,7 +144,7 @@ fn pages(path: &Path) -> Vec<(Position, Vec<u32>)> {
     let mut scratch = save::StreamScratch::default();
     let rows = stream.rows.iter().filter(|row| row.voxels != save::Blob::Null);
     rows.map(|row| {
-        stream.fetch(row, &mut scratch).unwrap();
+        stream.fetch(&row, &mut scratch).unwrap();
         let place = row.place.unwrap();
         ((place.lod, place.position), [&[row.page], scratch.pages()].concat())
     })

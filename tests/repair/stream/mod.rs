@@ -25,11 +25,11 @@ fn rows(path: &Path) -> Vec<(Place, Blobs, bool)> {
     let mut scratch = StreamScratch::default();
     let mut out = Vec::new();
     for row in &stream.rows {
-        stream.fetch(row, &mut scratch).unwrap();
+        stream.fetch(&row, &mut scratch).unwrap();
         let own = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
         let blobs = (own(stream.voxel_bytes(&scratch)), own(stream.instance_bytes(&scratch)));
         let mut faults = Vec::new();
-        stream.faults(row, &scratch, &mut faults);
+        stream.faults(&row, &scratch, &mut faults);
         faults.extend_from_slice(stream.block(&mut scratch).damage);
         faults.extend_from_slice(stream.instances(&mut scratch).damage);
         faults.retain(|d| d.code != damage::Code::StreamRowLost);

@@ -467,7 +467,7 @@ impl Model for Stream {
         for row in &self.rows {
             let found = open.find(row.place).and_then(|at| open.rows.get(at));
             let found = found.unwrap_or_else(|| panic!("no row at {:?}", row.place));
-            let Ok(()) = open.fetch(found, &mut scratch) else { unreachable!("memory does not fail") };
+            let Ok(()) = open.fetch(&found, &mut scratch) else { unreachable!("memory does not fail") };
             assert_eq!(open.voxel_bytes(&scratch), Some(&row.voxels[..]), "{:?}", row.place);
             assert_eq!(open.instance_bytes(&scratch), row.instances.as_deref(), "{:?}", row.place);
         }

@@ -69,7 +69,7 @@ fn row(
     let stream = &work.stream;
     let Some(first) = parts.first() else { return Ok(()) };
     let Some(row) = stream.rows.get(first.row as usize) else { return Ok(()) };
-    stream.fetch(row, scratch).map_err(draft::Error::read(&plan.path))?;
+    stream.fetch(&row, scratch).map_err(draft::Error::read(&plan.path))?;
     let name = |ending: &str| lost_name(draft, &plan.name, &format!(".row-{:06}{ending}", first.row));
     let has = |part: LostPart| parts.iter().any(|lost| lost.part == part || lost.part == LostPart::Row);
     let (voxels, instances) = (has(LostPart::Voxels), has(LostPart::Instances));

@@ -86,13 +86,13 @@ impl Source<'_> {
         let format = work.meta.format.or(work.stream.format);
         let Some(key) = format.and_then(|format| format.encode(decision.place)) else { return Ok(None) };
         let row = decision.row.and_then(|row| work.stream.rows.get(row as usize));
-        if let Some(row) = row {
+        if let Some(row) = &row {
             work.stream.fetch(row, own)?;
         }
         let mut older = |part: &Part, instances: bool| -> io::Result<OwnedKey> {
             let (Part::Older(number), Some(older)) = (part, plan.backup.as_deref()) else { return Ok(OwnedKey::Null) };
             let Some(row) = older.stream.rows.get(*number as usize) else { return Ok(OwnedKey::Null) };
-            older.stream.fetch(row, other)?;
+            older.stream.fetch(&row, other)?;
             let stream = &older.stream;
             let bytes = if instances { stream.instance_bytes(other) } else { stream.voxel_bytes(other) };
             Ok(bytes.map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into())))
@@ -126,7 +126,7 @@ impl Source<'_> {
             part @ Part::Older(_) => older(part, true)?,
             Part::Other(number) => {
                 let row = work.stream.rows.get(*number as usize).ok_or(io::ErrorKind::NotFound)?;
-                work.stream.fetch(row, other)?;
+                work.stream.fetch(&row, other)?;
                 let bytes = work.stream.instance_bytes(other);
                 bytes.map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into()))
             }
@@ -171,7 +171,7 @@ fn verify(path: &Path, written: &[Written], format: Option<Format>, limits: &Lim
     let mut scratch = StreamScratch::default();
     for Written { place, values, content } in written {
         let row = read.find(*place).and_then(|at| read.rows.get(at)).ok_or_else(differs)?;
-        read.fetch(row, &mut scratch).map_err(draft::Error::read(path))?;
+        read.fetch(&row, &mut scratch).map_err(draft::Error::read(path))?;
         if hash(read.values(&scratch).take(*values).skip(1)) != *content {
             return Err(differs());
         }

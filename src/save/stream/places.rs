@@ -1,0 +1,98 @@
+//! The places of rows: from their keys, by the format and the rule of the stream, which are inferred if nothing gives them.
+
+use super::Stream;
+use super::packed::{Entry, Packed, StoredKey};
+use super::rows::{Blob, StreamRow};
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Value};
+use crate::godot::stream::loc::{Format, FormatEvidence, Key, KeyRule, NEW_RULE_MARK};
+use crate::source::Source;
+
+/// The format of keys by the keys themselves.
+pub(super) fn infer_format(rows: &Packed) -> Option<Format> {
+    let mut evidence = FormatEvidence::default();
+    for Entry { row, key } in rows.iter() {
+        match key {
+            StoredKey::Rowid => evidence.add_key(Key::Int(row.rowid)),
+            StoredKey::Int(n) => evidence.add_key(Key::Int(n)),
+            StoredKey::Text => row.place.filter(|_| !row.odd).into_iter().for_each(|p| evidence.add(Format::Text, p)),
+            StoredKey::Blob => row.place.filter(|_| !row.odd).into_iter().for_each(|p| evidence.add(Format::Blob, p)),
+            StoredKey::Other => {}
+        }
+    }
+    evidence.format()
+}
+
+/// The rows with the places of their keys, and those of them stale of which `stale` says so: in it, each lost row has its
+/// turn.
+pub(super) fn place_rows(
+    entries: impl Iterator<Item = Entry>,
+    format: Option<Format>,
+    stale: &[bool],
+) -> impl Iterator<Item = StreamRow> {
+    let mut stale = stale.iter();
+    entries.map(move |Entry { mut row, key }| {
+        let int = match (format, key) {
+            (Some(Format::Int16 | Format::Int19), StoredKey::Rowid) => Some(row.rowid),
+            (Some(Format::Int16 | Format::Int19), StoredKey::Int(n)) => Some(n),
+            _ => None,
+        };
+        let has_place =
+            matches!((format, key), (Some(Format::Text), StoredKey::Text) | (Some(Format::Blob), StoredKey::Blob));
+        if let Some((format, n)) = format.zip(int) {
+            let exact = format.decode(Key::Int(n)).ok();
+            row.odd = exact.is_none();
+            row.place = exact.or_else(|| format.decode_close(Key::Int(n)));
+        } else if !has_place {
+            (row.place, row.odd) = (None, true);
+        }
+        if row.lost {
+            row.stale = stale.next().copied().unwrap_or(false);
+        }
+        row
+    })
+}
+
+/// Infers the rule of keys above LOD 0 if it is not given, and reports the old one and keys that only the other rule fits.
+pub(super) fn apply_rule<S: Source, R: Iterator<Item = StreamRow>>(
+    stream: &mut Stream<S>,
+    rule: Option<KeyRule>,
+    rows: impl Fn() -> R,
+) {
+    let keys = || rows().filter(|row| !row.stale && row.voxels != Blob::Null).filter_map(|row| row.place);
+    let marked = (stream.pages.header.application == NEW_RULE_MARK).then_some(KeyRule::New);
+    stream.rule = rule.or(marked).unwrap_or_else(|| KeyRule::infer(keys));
+    let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
+    let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
+    let mut report = |code, field, count: u64| {
+        if count > 0 {
+            stream.damage.push(Damage::new(code, span, field).found(Value::Number(count)));
+        }
+    };
+    if stream.rule == KeyRule::Old {
+        let [mut by_old, mut by_new] = [0u64; 2];
+        for (_, rule) in rows().map(by_old_rule) {
+            match rule {
+                Some(KeyRule::Old) => by_old = by_old.saturating_add(1),
+                Some(KeyRule::New) => by_new = by_new.saturating_add(1),
+                None => {}
+            }
+        }
+        report(Code::StreamKeyRule, "keys of rows above LOD 0", by_old);
+        report(Code::StreamKeyMixed, "keys by the new rule", by_new);
+    } else {
+        let count = KeyRule::count_old(keys);
+        report(Code::StreamKeyMixed, "keys by the rule of 2021", u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// A row with its place by the old rule, and by which rule its key is if it has voxels above LOD 0: by the new one if no block has
+/// such a key by the old one. A newer engine wrote these, and they keep the position of their key. Instances were always
+/// stored under the position of their block, so rows without voxels keep theirs.
+pub(super) fn by_old_rule(mut row: StreamRow) -> (StreamRow, Option<KeyRule>) {
+    let Some(key) = row.place.filter(|place| row.voxels != Blob::Null && place.lod > 0) else { return (row, None) };
+    let Some(place) = KeyRule::Old.place(key) else { return (row, Some(KeyRule::New)) };
+    row.place = Some(place);
+    row.moved = place != key;
+    (row, Some(KeyRule::Old))
+}
