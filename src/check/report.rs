@@ -176,6 +176,11 @@ impl Report {
         self.codes.as_deref().unwrap_or_default()
     }
 
+    /// The codes of blocks that were found since these were taken last, by slot.
+    pub fn take_codes(&mut self) -> Vec<(u32, Code)> {
+        self.codes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Whether anything above a note was found.
     pub fn has_trouble(&self) -> bool {
         self.counts.errors + self.counts.warnings > 0

@@ -20,6 +20,10 @@ pub(super) trait TakeRows {
     fn last(&self) -> Option<Row>;
     /// Says where sectors begin: the first one, and bytes of each. Other offsets take more memory.
     fn expect_offsets(&mut self, first: u64, size: u64);
+    /// Whether rows may be arranged several times: those that were added since, each time.
+    fn passes_on(&self) -> bool {
+        false
+    }
     /// Sorts the rows by slot, gives them the codes of their slots, and positions if those of slots are known.
     fn arrange(&mut self, codes: &[(u32, Code)], positions: Option<SlotPositions>);
 }

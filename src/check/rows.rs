@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::check::left_out::{
     LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_in, unread_layers, unread_rows,
 };
+use crate::check::pass_on::PassOn;
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, RowTable, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -34,6 +35,22 @@ pub struct Listing {
 /// # Errors
 /// When the file cannot be opened.
 pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listing, OpenError> {
+    let mut rows = Vec::new();
+    let left_out = list_each(save, file, options, &mut |row| rows.push(row))?;
+    Ok(Listing { rows, left_out })
+}
+
+/// Passes the rows of one file to `each`, by slot, and returns what is left out of it. Of a stream whose rows are in the order of
+/// its pages, a part of the rows is in memory at once.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn list_each(
+    save: &Save,
+    file: File<'_>,
+    options: &Options<'_>,
+    each: &mut dyn FnMut(Row),
+) -> Result<Vec<LeftOut>, OpenError> {
     // A row shows what its block alone says, so healthy blocks are verified without their voxels.
     let options = &if options.level == Level::Semantic { options.level(Level::Decode) } else { *options };
     let mut rows = Vec::new();
@@ -58,10 +75,18 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
             }
         }
         File::Stream(file) => {
+            let mut any = false;
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
-                stream::check(&opened, options, &mut report, Some(&mut rows));
+                let mut pass = |row| {
+                    any = true;
+                    each(row);
+                };
+                stream::check(&opened, options, &mut report, Some(&mut PassOn::new(&mut pass)));
                 let why = unread_rows(opened.unread_table_pages(), opened.unread_rows());
                 left_out.extend(why.map(|why| LeftOut { file: save.shown(&path), why }));
+            }
+            if any {
+                return Ok(left_out);
             }
         }
         File::Map(map) => {
@@ -73,7 +98,8 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         let damage = find_unlocated(save, file);
         left_out.extend(damage.map(|damage| LeftOut { file: save.shown(&path), why: damage.to_string() }));
     }
-    Ok(Listing { rows, left_out })
+    rows.into_iter().for_each(each);
+    Ok(left_out)
 }
 
 /// The rows of one file, as [`rows`], in columns.
@@ -130,7 +156,7 @@ pub fn find_unlocated(save: &Save, file: File<'_>) -> Option<Damage> {
 #[derive(Debug, Default)]
 pub struct FileTable {
     /// The rows, by slot.
-    pub rows: Vec<Row>,
+    pub rows: RowTable,
     /// The findings about the file, each with the slot of its block.
     pub findings: Vec<(Option<u32>, Finding)>,
     /// What of a region, a pak region or a voxel map has no row although it holds blocks.
@@ -140,17 +166,21 @@ pub struct FileTable {
 /// The rows of one file with its findings. A file that cannot be opened has one finding, which says so.
 #[must_use]
 pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
-    let mut rows = Vec::new();
+    let mut rows = RowTable::default();
     let cap = save.options.limits.findings_per_file;
     let mut report = Report::of_both(save.shown(&file.path()).into(), file.lod(), cap);
     check_into(save, file, options, &mut report, Some(&mut rows));
     let mut left_out = Vec::new();
     match file {
         File::Map(map) => {
-            rows = map::rows(save, map, options);
+            rows = map::rows(save, map, options).into_iter().collect();
             left_out = unread_layers(save, map);
         }
-        File::Region(forest, file) if forest.kind == Kind::BlockFiles => add_codes_of_file(&mut rows, file),
+        File::Region(forest, file) if forest.kind == Kind::BlockFiles => {
+            let mut all: Vec<Row> = rows.iter().collect();
+            add_codes_of_file(&mut all, file);
+            rows = all.into_iter().collect();
+        }
         File::Region(forest, file) => {
             let shown = save.shown(&forest.dir.join(&file.name));
             left_out.extend(unlisted_blocks_in(&report).map(|why| LeftOut { file: shown, why }));

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 
 use crate::bytes::{Span, index};
 use crate::check::outcome::Outcome;
@@ -87,12 +88,26 @@ pub(super) fn check<S: Source>(
         options.advance(stream.pages.source.len());
         return;
     }
-    twice(stream, report);
+    // Rows whose numbers are in the order of their pages are complete with the others that are examined together.
+    let passes_on =
+        !report.keeps_findings() && rows.as_deref().is_some_and(TakeRows::passes_on) && stream.has_rows_by_page();
+    if let Some(rows) = rows.as_deref_mut() {
+        rows.expect_offsets(0, stream.pages.header.page_size.into());
+        if !passes_on {
+            rows.reserve(stream.rows.len());
+        }
+    }
+    if !passes_on {
+        twice(stream, 0..stream.rows.len(), report);
+    }
     let mut owners = stream.owners.clone();
     let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
     let mut reported = 0;
     // Examine rows in the order of their pages, several with one read.
     for part in batches(stream) {
+        if let Some((first, _)) = part.first().filter(|_| passes_on) {
+            twice(stream, *first as usize..*first as usize + part.len(), report);
+        }
         let groups = groups(stream, &part);
         let before = &owners;
         let work = |group: &&[(u32, StreamRow)]| {
@@ -114,6 +129,9 @@ pub(super) fn check<S: Source>(
                     report_row(stream, (*number, row), examined, &mut owners, report);
                 }
             }
+        }
+        if let Some(rows) = rows.as_deref_mut().filter(|_| passes_on) {
+            rows.arrange(&report.take_codes(), None);
         }
     }
     options.advance(stream.pages.source.len().saturating_sub(reported));
@@ -152,9 +170,11 @@ fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage, is_counted: bool) -> 
     is_page.then(|| format!("It is page {}.{rows}", damage.span.start / size + 1))
 }
 
-/// Rows with the same position are adjacent.
-fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
-    for (number, (first, second)) in (1u32..).zip(stream.rows.iter().zip(stream.rows.iter_from(1))) {
+/// Which of some rows have the position of the row before: rows with the same position are adjacent.
+fn twice<S: Source>(stream: &Stream<S>, numbers: Range<usize>, report: &mut Report) {
+    let from = numbers.start.max(1);
+    let pairs = stream.rows.iter_from(from - 1).zip(stream.rows.iter_from(from));
+    for (number, (first, second)) in (from as u32..numbers.end as u32).zip(pairs) {
         let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
         let span = stream.pages.span_in_file(second.page);
         // By the old rule, voxels and instances of one block have two rows.

@@ -96,14 +96,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     for file in save.files() {
         printer.words(file);
-        match check::list(&save, file, &check::Options::default()) {
-            Ok(check::Listing { mut rows, left_out }) => {
-                exit = exit.and(complain_of_parts(&left_out));
-                compared.add_to(&mut rows);
-                for row in rows.iter().filter(|row| filter.matches(row)) {
-                    printer.row(row)?;
-                }
+        let mut printed = Ok(());
+        let listed = check::list_each(&save, file, &check::Options::default(), &mut |mut row| {
+            compared.add_to(std::slice::from_mut(&mut row));
+            if printed.is_ok() && filter.matches(&row) {
+                printed = printer.row(&row);
             }
+        });
+        printed?;
+        match listed {
+            Ok(left_out) => exit = exit.and(complain_of_parts(&left_out)),
             Err(error) => {
                 let name = save.shown(&file.path());
                 complain_of_file_once(&name, &error.to_string());

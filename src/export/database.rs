@@ -52,12 +52,12 @@ impl Database {
     /// Writes the blocks and findings of a file.
     pub fn file(&self, table: &FileTable) -> Result<()> {
         let mut first = None;
-        for row in &table.rows {
-            let id = self.block(row)?;
+        for row in table.rows.iter() {
+            let id = self.block(&row)?;
             first.get_or_insert(id);
         }
         for (slot, finding) in &table.findings {
-            let row = slot.and_then(|slot| table.rows.binary_search_by_key(&slot, |row| row.slot).ok());
+            let row = slot.and_then(|slot| table.rows.find(slot));
             let id = row.zip(first).and_then(|(row, first)| Some(first + i64::try_from(row).ok()?));
             self.finding(id, finding)?;
         }

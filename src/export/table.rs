@@ -64,14 +64,20 @@ fn lines(
     let failed = draft::Error::write(&path);
     let mut out: Lines<BufWriter<File>, Row> =
         Lines::new(BufWriter::with_capacity(1 << 16, file), format).map_err(failed)?;
-    let (mut count, mut faults) = (0, Vec::new());
+    let (mut count, mut faults) = (0u64, Vec::new());
     for of in save.files() {
         draft.go_on()?;
-        match check::list(save, of, options) {
-            Ok(check::Listing { rows, left_out }) => {
+        let mut written = Ok(());
+        let listed = check::list_each(save, of, options, &mut |row| {
+            count += 1;
+            if written.is_ok() {
+                written = out.write(&row);
+            }
+        });
+        written.map_err(draft::Error::write(&path))?;
+        match listed {
+            Ok(left_out) => {
                 faults.extend(left_out.into_iter().map(|check::LeftOut { file, why }| Fault { file, why }));
-                count += rows.len() as u64;
-                rows.iter().try_for_each(|row| out.write(row)).map_err(draft::Error::write(&path))?;
             }
             Err(error) => faults.push(Fault { file: save.shown(&of.path()), why: error.to_string() }),
         }

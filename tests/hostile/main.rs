@@ -14,6 +14,7 @@ mod paks;
 #[path = "../common/random.rs"]
 #[allow(dead_code)]
 mod random;
+mod streams;
 mod tables;
 #[path = "../common/terrain.rs"]
 #[allow(dead_code)]

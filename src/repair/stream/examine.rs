@@ -138,13 +138,35 @@ pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
 
 /// Examines every row, without comparing block sizes with the settings. Also returns the owners of pages.
 pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<(Vec<Seen>, Owners)> {
+    let mut found: Vec<Option<Seen>> = stream.rows.iter().map(|_| None).collect();
+    let (shared, owners) = each(stream, watch, &mut |number, seen| {
+        if let Some(found) = found.get_mut(number as usize) {
+            *found = Some(seen);
+        }
+        true
+    })?;
+    let mut seen: Vec<Seen> = found.into_iter().flatten().collect();
+    for number in shared {
+        if let Some(seen) = seen.get_mut(number as usize) {
+            seen.shared = true;
+        }
+    }
+    Ok((seen, owners))
+}
+
+/// Passes every examined row to `take` with its number, until it returns false. Returns the rows that share pages with others,
+/// and the owners of pages.
+pub(super) fn each(
+    stream: &Stream<FileSource>,
+    watch: &Watch<'_>,
+    take: &mut dyn FnMut(u32, Seen) -> bool,
+) -> io::Result<(Vec<u32>, Owners)> {
     let mut owners = stream.owners.clone();
     // If the list of free pages contains pages in use, the list is wrong, not the rows.
     let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
     free.iter().for_each(|page| owners.set(*page, Use::Nothing));
-    let mut found: Vec<Option<Seen>> = stream.rows.iter().map(|_| None).collect();
     let mut shared: Vec<u32> = Vec::new();
-    for part in row_batches(stream) {
+    'rows: for part in row_batches(stream) {
         if watch.is_cancelled() {
             break;
         }
@@ -162,15 +184,9 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
                     _ => shared.push(*number),
                 }
             }
-            if let Some(found) = found.get_mut(*number as usize) {
-                *found = Some(seen);
+            if !take(*number, seen) {
+                break 'rows;
             }
-        }
-    }
-    let mut seen: Vec<Seen> = found.into_iter().flatten().collect();
-    for number in shared {
-        if let Some(seen) = seen.get_mut(number as usize) {
-            seen.shared = true;
         }
     }
     for page in free {
@@ -178,7 +194,7 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
             owners.set(page, Use::Free);
         }
     }
-    Ok((seen, owners))
+    Ok((shared, owners))
 }
 
 fn one(

@@ -5,6 +5,7 @@
 
 mod decide;
 mod examine;
+mod healthy;
 mod keys;
 mod older;
 mod report;
@@ -232,6 +233,10 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     let failed = |error| draft::Error::read(&file.path)(error);
     if stream.damage.iter().any(|d| d.code == Code::OverLimit) {
         plan.why = "it has more pages or rows than are read";
+        return Ok(plan);
+    }
+    if stream.rows.len() > healthy::MANY && healthy::is_healthy(&mut stream, options).map_err(failed)? {
+        options.go_on()?;
         return Ok(plan);
     }
     // Block sizes are compared with the settings once these are decided.

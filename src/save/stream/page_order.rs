@@ -8,11 +8,16 @@ use crate::bytes::index;
 use crate::source::Source;
 
 impl<S: Source> Stream<S> {
+    /// Whether the order of the rows is that of their pages, and of the cells in these.
+    pub(crate) fn has_rows_by_page(&self) -> bool {
+        self.rows.iter().map(|row| (row.page, row.cell)).is_sorted()
+    }
+
     /// The rows with their numbers, in the order of their pages and of the cells in these.
     pub(crate) fn rows_by_page(&self) -> impl Iterator<Item = (u32, StreamRow)> {
         let place = |row: &StreamRow| (row.page, row.cell);
         let plain = |row: &StreamRow, number| StreamRow { page: row.page, cell: row.cell, rowid: number, ..NO_ROW };
-        let sorted = self.rows.iter().map(|row| place(&row)).is_sorted();
+        let sorted = self.has_rows_by_page();
         // Only where a row is and its number matter.
         let numbered = (0i64..).zip(&self.rows);
         let numbered = numbered.map(|(number, row)| plain(&row, number));
