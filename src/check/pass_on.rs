@@ -5,7 +5,7 @@ use crate::check::{Row, RowTable};
 use crate::damage::Code;
 use crate::save::SlotPositions;
 
-/// Takes rows, and passes them to a function, sorted by slot, whenever they are arranged.
+/// Takes rows, and passes them to a function, sorted by slot and without their positions, whenever they are arranged.
 pub(super) struct PassOn<'e> {
     held: RowTable,
     /// Where sectors begin.
@@ -25,7 +25,7 @@ impl TakeRows for PassOn<'_> {
     }
 
     fn push(&mut self, row: Row) {
-        self.held.push(row);
+        self.held.push(Row { position: None, ..row });
     }
 
     fn last(&self) -> Option<Row> {

@@ -65,7 +65,7 @@ pub struct RowTable {
     /// Positions of the slots, if slots have positions.
     places: Option<SlotPositions>,
     /// Positions otherwise.
-    positions: Rare<Option<[i32; 3]>>,
+    positions: Rare<[i32; 3]>,
     /// First sectors and how many.
     sectors: Vec<[u32; 2]>,
     /// Where the first sector begins, and bytes of a sector.
@@ -90,6 +90,10 @@ pub struct RowTable {
 /// Bits of [`RowTable::has`].
 const SECTOR: u8 = 1;
 const OFFSET: u8 = 2;
+const POSITION: u8 = 4;
+
+/// Marks a place that has its value, while columns are sorted.
+const DONE: u32 = 1 << 31;
 
 /// What many rows have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -122,7 +126,7 @@ impl<T: Clone + Default + PartialEq> Rare<T> {
         self.0.get(row).cloned().unwrap_or_default()
     }
 
-    fn sort(&mut self, order: &[u32]) {
+    fn sort(&mut self, order: &mut [u32]) {
         if !self.0.is_empty() {
             self.0.resize(order.len(), T::default());
             sort(&mut self.0, order);
@@ -130,10 +134,21 @@ impl<T: Clone + Default + PartialEq> Rare<T> {
     }
 }
 
-/// Puts a column in another order.
-fn sort<T: Clone>(column: &mut Vec<T>, order: &[u32]) {
-    let sorted: Vec<T> = order.iter().filter_map(|row| column.get(*row as usize).cloned()).collect();
-    *column = sorted;
+/// Puts a column in another order, in place. `order` has for each place the one whose value belongs there, and stays as it is.
+fn sort<T>(column: &mut [T], order: &mut [u32]) {
+    for first in 0..column.len() {
+        let mut at = first;
+        while let Some(next) = order.get_mut(at).filter(|next| **next & DONE == 0) {
+            let from = *next as usize;
+            *next |= DONE;
+            if from == first {
+                break;
+            }
+            column.swap(at, from);
+            at = from;
+        }
+    }
+    order.iter_mut().for_each(|from| *from &= !DONE);
 }
 
 /// A number in two halves, the lower one first.
@@ -172,7 +187,7 @@ impl RowTable {
             lod: common.lod,
             position: match self.places {
                 Some(places) => places.position(slot),
-                None => self.positions.get(row),
+                None => (has & POSITION != 0).then(|| self.positions.get(row)),
             },
             slot,
             sector,
@@ -238,9 +253,10 @@ impl TakeRows for RowTable {
         let number = self.number(Common { file, lod, version, container, key, codes, size, channels });
         let bit = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
         let has = bit(row.sector.is_some(), SECTOR) | bit(row.offset.is_some(), OFFSET);
+        let has = has | bit(row.position.is_some(), POSITION);
         let [[bytes, upper_bytes], [plain, upper_plain]] = [row.bytes, row.plain].map(halves);
         self.slots.push(row.slot);
-        self.positions.set(at, row.position);
+        self.positions.set(at, row.position.unwrap_or_default());
         self.sectors.push([row.sector.unwrap_or_default(), row.sectors]);
         self.offsets.set(at, row.offset.filter(|offset| self.offset(row.sector) != Some(*offset)));
         self.sizes.push([bytes, plain]);
@@ -264,17 +280,17 @@ impl TakeRows for RowTable {
         if !self.slots.is_sorted() {
             let mut order: Vec<u32> = (0..).take(self.len()).collect();
             order.sort_unstable_by_key(|row| self.slots.get(*row as usize));
-            sort(&mut self.slots, &order);
-            sort(&mut self.sectors, &order);
-            sort(&mut self.sizes, &order);
-            sort(&mut self.has, &order);
-            sort(&mut self.of_common, &order);
-            self.positions.sort(&order);
-            self.offsets.sort(&order);
-            self.upper_sizes.sort(&order);
-            self.metadata.sort(&order);
-            self.instances.sort(&order);
-            self.flags.sort(&order);
+            sort(&mut self.slots, &mut order);
+            sort(&mut self.sectors, &mut order);
+            sort(&mut self.sizes, &mut order);
+            sort(&mut self.has, &mut order);
+            sort(&mut self.of_common, &mut order);
+            self.positions.sort(&mut order);
+            self.offsets.sort(&mut order);
+            self.upper_sizes.sort(&mut order);
+            self.metadata.sort(&mut order);
+            self.instances.sort(&mut order);
+            self.flags.sort(&mut order);
         }
         if positions.is_some() {
             (self.places, self.positions) = (positions, Rare::default());

@@ -77,9 +77,10 @@ pub fn list_each(
         File::Stream(file) => {
             let mut any = false;
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
-                let mut pass = |row| {
+                let mut pass = |row: Row| {
                     any = true;
-                    each(row);
+                    let place = opened.rows.get(row.slot as usize).and_then(|row| row.place);
+                    each(Row { position: place.map(|place| place.position), ..row });
                 };
                 stream::check(&opened, options, &mut report, Some(&mut PassOn::new(&mut pass)));
                 let why = unread_rows(opened.unread_table_pages(), opened.unread_rows());
