@@ -25,7 +25,8 @@ const TYPES_NUMBERED: u32 = 2;
 pub struct Votes {
     little: u32,
     big: u32,
-    types: TypeVotes,
+    /// What types show, if any show something. Boxed, since a save may have very many files.
+    types: Option<Box<TypeVotes>>,
 }
 
 impl Votes {
@@ -36,7 +37,9 @@ impl Votes {
         } else if byte_order::is_little_endian(block) {
             self.add(ByteOrder::Little);
         } else {
-            self.types.add_block(block);
+            let mut types = TypeVotes::default();
+            types.add_block(block);
+            self.add_types(&types);
         }
     }
 
@@ -45,7 +48,15 @@ impl Votes {
         if let Some(order) = file.by_blocks() {
             self.add(order);
         }
-        self.types.add(&file.types);
+        if let Some(types) = &file.types {
+            self.add_types(types);
+        }
+    }
+
+    fn add_types(&mut self, types: &TypeVotes) {
+        if *types != TypeVotes::default() {
+            self.types.get_or_insert_default().add(types);
+        }
     }
 
     /// Counts a block that shows its order.
@@ -67,14 +78,19 @@ impl Votes {
     /// The byte order of the blocks that show none; `None` if no other block shows one.
     #[must_use]
     pub fn order(&self) -> Option<ByteOrder> {
-        self.by_blocks().or_else(|| self.types.order())
+        self.by_blocks().or_else(|| self.order_of_types())
     }
 
     /// Whether the blocks are big-endian by their types alone: a little-endian game that uses the upper bytes only writes the
     /// same, so that any other block may contradict it.
     #[must_use]
     pub fn are_big_by_types(&self) -> bool {
-        self.by_blocks().is_none() && self.types.order() == Some(ByteOrder::Big)
+        self.by_blocks().is_none() && self.order_of_types() == Some(ByteOrder::Big)
+    }
+
+    /// The order that the types show together.
+    fn order_of_types(&self) -> Option<ByteOrder> {
+        self.types.as_ref().and_then(|types| types.order())
     }
 
     /// The order by the blocks that show theirs alone.
@@ -89,7 +105,7 @@ impl Votes {
 
 /// What types show together. One block of types proves nothing: a game may use large numbers only. But types count up from 1,
 /// so that in many blocks of a little-endian save the lower bytes differ from zero.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct TypeVotes {
     /// Blocks whose raw types are small numbers as little-endian, as big-endian, or neither.
     little: u32,
@@ -148,7 +164,7 @@ impl TypeVotes {
 }
 
 /// Which bytes other than zero were seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Seen([u128; 2]);
 
 impl Seen {

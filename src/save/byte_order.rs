@@ -33,7 +33,8 @@ const FILES: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(super) struct OrderOfFile {
     votes: OnceLock<Votes>,
-    header: OnceLock<Header>,
+    /// Boxed, since hardly any save is big-endian.
+    header: OnceLock<Box<Header>>,
 }
 
 /// The votes of a sample of blocks, as long as more are needed.
@@ -97,7 +98,9 @@ impl Save {
         let header = file.header.as_ref()?;
         Some(match self.byte_order(forest, file) {
             ByteOrder::Little => header,
-            order @ ByteOrder::Big => file.order.header.get_or_init(|| Header { byte_order: order, ..header.clone() }),
+            order @ ByteOrder::Big => {
+                file.order.header.get_or_init(|| Box::new(Header { byte_order: order, ..header.clone() }))
+            }
         })
     }
 

@@ -348,6 +348,8 @@ pub struct RegionFile {
     pub detail: Option<String>,
     /// Whether a copy changed its name, so that the game does not find it.
     pub is_renamed: bool,
+    /// Its number among the region files of the save, in the order of [`Save::regions`].
+    pub(crate) number: u32,
     order: OrderOfFile,
 }
 

@@ -272,8 +272,9 @@ impl RegionFile {
     pub(super) fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
         let name = name.into();
         let (header, damage, detail) = (None, Vec::new(), None);
+        let (assumes_lod, is_renamed, number) = (false, false, 0);
         let order = OrderOfFile::default();
-        Self { name, lod, assumes_lod: false, position, len: 0, header, damage, detail, is_renamed: false, order }
+        Self { name, lod, assumes_lod, position, len: 0, header, damage, detail, is_renamed, number, order }
     }
 
     /// A file outside of a tree of LODs, in the directory `dir`.

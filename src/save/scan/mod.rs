@@ -86,6 +86,8 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     faults.sort_by(|a, b| a.path.cmp(&b.path));
     let mut save =
         Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
+    let regions = save.forests.iter_mut().flat_map(|forest| &mut forest.regions);
+    (0..).zip(regions).for_each(|(number, file)| file.number = number);
     save.unopened = unopened::find(&save);
     streams::refuse_foreign(&save, path)?;
     Ok(save)
@@ -426,7 +428,9 @@ impl Scan<'_> {
     /// Adds a forest.
     fn push(&mut self, kind: Kind, dir: &Path, layout: ForestLayout, meta: MetaRead, mut regions: Vec<RegionFile>) {
         let MetaRead { whole: meta, salvaged } = meta;
-        regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
+        // Sorting the keys takes less memory than sorting the files.
+        regions.sort_by_cached_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
+        regions.shrink_to_fit();
         let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
         let format = self.options.format.or_else(|| meta.as_ref().or(salvaged.as_ref()).and_then(of_meta));
         let dir = dir.to_owned();
