@@ -1,12 +1,10 @@
 //! The first pass of the semantic check: every file on its own. Only regions whose table does not match their
 //! sectors are walked afterwards; the reports of the others are complete.
 
-use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::check::report::Report;
+use crate::check::report::{Checked, Report, Stats};
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
 use crate::parallel;
 use crate::recover::names::Named;
@@ -19,19 +17,33 @@ use crate::save::{File, Forest, RegionFile, Save};
 pub(super) struct First {
     /// Entries whose block may belong elsewhere.
     pub doubts: semantic::Doubts,
-    /// Final reports of some files, by path.
-    ready: HashMap<PathBuf, Report>,
+    /// The final results of the files, in their order; fewer if the last ones have none.
+    ready: Vec<Ready>,
+}
+
+/// The final result of a file, if it is known. It is small where nothing was found, since a save may have very many files.
+#[derive(Default)]
+enum Ready {
+    #[default]
+    Unknown,
+    /// There is no finding.
+    Clean(Stats),
+    Found(Box<Checked>),
 }
 
 impl First {
-    /// Whether the report of a file is ready.
-    pub fn has(&self, file: File<'_>) -> bool {
-        self.ready.contains_key(&file.path())
+    /// Whether the result of a file is ready, by its number among all files.
+    pub fn has(&self, number: usize) -> bool {
+        self.ready.get(number).is_some_and(|ready| !matches!(ready, Ready::Unknown))
     }
 
-    /// Takes the report of a file, if it is ready.
-    pub fn take(&mut self, file: File<'_>) -> Option<Report> {
-        self.ready.remove(&file.path())
+    /// Takes the result of a file, if it is ready.
+    pub fn take(&mut self, number: usize) -> Option<Checked> {
+        match mem::take(self.ready.get_mut(number)?) {
+            Ready::Unknown => None,
+            Ready::Clean(stats) => Some(Checked { stats, ..Checked::default() }),
+            Ready::Found(checked) => Some(*checked),
+        }
     }
 }
 
@@ -42,33 +54,61 @@ pub(super) fn none() -> First {
 
 /// Checks all files and finds entries whose block may belong elsewhere.
 pub(super) fn glance_at_files(save: &Save, files: &[File<'_>], options: &Options<'_>) -> First {
-    let mut ready = HashMap::new();
+    let mut ready = Vec::with_capacity(files.len());
     let held = AtomicUsize::new(0);
-    let glance = glance(save, files, options, |path, report| {
-        // Reports that are not kept are made again.
-        if held.fetch_add(report.findings.len(), Ordering::Relaxed) < HELD {
-            ready.insert(path, report);
-        }
+    let glance = glance(save, files, options, |_, report| {
+        // Results that are not kept are made again.
+        let is_kept = held.fetch_add(report.findings.len(), Ordering::Relaxed) < HELD;
+        ready.push(if is_kept { Ready::new(report.into()) } else { Ready::Unknown });
     });
     let doubts = semantic::find_doubts(save, options, &glance);
-    ready.retain(|path, _| doubts.in_file(path).is_none());
+    for (file, ready) in files.iter().zip(&mut ready) {
+        if doubts.in_file(*file).is_some() {
+            *ready = Ready::Unknown;
+        }
+    }
     First { doubts, ready }
 }
 
-/// What a first look at all region files shows.
-pub(super) struct Glance {
-    /// Files whose tables match their sectors.
-    pub explained: HashSet<PathBuf>,
-    /// The seams of all files.
-    pub screened: HashMap<PathBuf, Screened>,
+impl Ready {
+    fn new(checked: Checked) -> Self {
+        match checked.is_clean() {
+            true => Self::Clean(checked.stats),
+            false => Self::Found(Box::new(checked)),
+        }
+    }
 }
 
-/// The region files of a forest whose seams are known, by their paths, with these.
+/// What a first look at region files shows, by their numbers.
+#[derive(Default)]
+pub(super) struct Glance {
+    explained: Vec<bool>,
+    screened: Vec<Option<Screened>>,
+}
+
+impl Glance {
+    /// Whether the table of a file matches its sectors.
+    pub fn is_explained(&self, file: &RegionFile) -> bool {
+        self.explained.get(file.number as usize).is_some_and(|explained| *explained)
+    }
+
+    /// The seams of a file, if it was looked at.
+    pub fn seams(&self, file: &RegionFile) -> Option<&Screened> {
+        self.screened.get(file.number as usize)?.as_ref()
+    }
+
+    /// Whether the seams of a file suggest that blocks of it are exchanged.
+    pub fn has_exchanged(&self, file: &RegionFile) -> bool {
+        self.seams(file).is_some_and(|seams| seams.has_exchanged)
+    }
+}
+
+/// The region files of a forest whose seams are known, with these.
 pub(super) fn named<'f, 'g>(
     forest: &'f Forest,
-    seams: impl Fn(&Path) -> Option<&'g Screened>,
+    seams: impl Fn(&RegionFile) -> Option<&'g Screened>,
 ) -> (Vec<Named<'g>>, Vec<&'f RegionFile>) {
-    let of = |file: &'f RegionFile| Some((Named::new(file, seams(&forest.dir.join(&file.name))?), file));
+    let of = |file: &'f RegionFile| Some((Named::new(file, seams(file)?), file));
     forest.regions.iter().filter_map(of).unzip()
 }
 
@@ -77,7 +117,7 @@ pub(super) fn glance(
     save: &Save,
     files: &[File<'_>],
     options: &Options<'_>,
-    each: impl FnMut(PathBuf, Report),
+    each: impl FnMut(File<'_>, Report),
 ) -> Glance {
     let regions = files.iter().filter(|file| matches!(file, File::Region(..))).count();
     let mut glances = Glances::new(regions);
@@ -89,14 +129,15 @@ pub(super) fn glance(
 pub(super) struct Glances {
     /// How many region files there are in all parts.
     regions: usize,
-    looks: Vec<(PathBuf, quick::Glance)>,
-    screened: HashMap<PathBuf, Screened>,
+    /// What the tables say, by the numbers of the files.
+    looks: Vec<(u32, quick::Glance)>,
+    screened: Vec<Option<Screened>>,
 }
 
 impl Glances {
     /// Prepares a first look at so many region files.
     pub fn new(regions: usize) -> Self {
-        Self { regions, looks: Vec::new(), screened: HashMap::new() }
+        Self { regions, looks: Vec::with_capacity(regions), screened: Vec::with_capacity(regions) }
     }
 
     /// Checks some of the files, and passes on their reports.
@@ -105,21 +146,23 @@ impl Glances {
         save: &Save,
         files: &[File<'_>],
         options: &Options<'_>,
-        mut each: impl FnMut(PathBuf, Report),
+        mut each: impl FnMut(File<'_>, Report),
     ) {
         let none = semantic::Doubts::default();
         for window in files.chunks(WINDOW) {
-            let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
+            let one = |file: File<'_>| check_file(save, file, options, &none);
             let early = parallel::map(window, |file| (!is_large(*file)).then(|| one(*file)));
             for (file, report) in window.iter().zip(early) {
-                let (path, mut report) = report.unwrap_or_else(|| one(*file));
-                if matches!(file, File::Region(..)) {
-                    self.looks.push((path.clone(), report.look.clone()));
+                let mut report = report.unwrap_or_else(|| one(*file));
+                if let File::Region(_, file) = file {
+                    self.looks.push((file.number, mem::take(&mut report.look)));
                     let mut seams = mem::take(&mut report.screened);
                     seams.shorten(self.regions);
-                    self.screened.insert(path.clone(), seams);
+                    let number = file.number as usize;
+                    self.screened.resize(self.screened.len().max(number + 1), None);
+                    self.screened[number] = Some(seams);
                 }
-                each(path, report);
+                each(*file, report);
             }
         }
     }
@@ -128,9 +171,10 @@ impl Glances {
     pub fn finish(self) -> Glance {
         let Self { looks, screened, .. } = self;
         let of: Vec<&quick::Glance> = looks.iter().map(|(_, look)| look).collect();
-        let explained = quick::tables_match(&of);
-        let explained =
-            looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
+        let mut explained = vec![false; screened.len()];
+        for (is_explained, (number, _)) in quick::tables_match(&of).into_iter().zip(&looks) {
+            explained[*number as usize] = is_explained;
+        }
         Glance { explained, screened }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -163,39 +163,40 @@ struct FileBlocks {
     /// Blocks to which the table leads.
     listed: u64,
     /// Where in the file unowned blocks begin.
-    unowned: HashSet<u64>,
+    unowned: Box<[u64]>,
     /// Unowned blocks beyond those that the findings of a file list.
     more: u64,
 }
 
-/// A first look at some files of a forest, and the blocks of each; `Break` if what sees the blocks ended it.
+/// A first look at some files of a forest, and the blocks of each by its number; `Break` if what sees the blocks ended it.
 fn look(
     save: &Save,
     forest: &Forest,
     is_read: &dyn Fn(&RegionFile) -> bool,
     observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
-) -> ControlFlow<(), (first::Glance, HashMap<PathBuf, FileBlocks>)> {
+) -> ControlFlow<(), (first::Glance, HashMap<u32, FileBlocks>)> {
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     let mut files: Vec<&RegionFile> = forest.regions.iter().filter(|file| is_read(file)).collect();
     let mut glances = first::Glances::new(files.len());
     let mut blocks = HashMap::new();
-    let mut each = |path: PathBuf, report: Report| {
+    let mut each = |file: File<'_>, report: Report| {
+        let File::Region(_, file) = file else { return };
         let is_unowned = |finding: &&Finding| finding.code() == Code::BlockOrphan;
         let unowned = report.findings.iter().filter(is_unowned).filter_map(|finding| Some(finding.span?.start));
         let (listed, more) = (report.stats.blocks, report.cut(Code::BlockOrphan));
-        blocks.insert(path, FileBlocks { listed, unowned: unowned.collect(), more });
+        blocks.insert(file.number, FileBlocks { listed, unowned: unowned.collect(), more });
     };
     if let Some(BlockObserver { groups, block, group }) = observer {
         let options = Options { witness: Some(block), ..options };
-        let mut names: HashSet<&Path> = HashSet::new();
+        let mut checked: HashSet<u32> = HashSet::new();
         for (number, files) in groups.into_iter().enumerate() {
             let files: Vec<&RegionFile> = files.iter().copied().filter(|file| is_read(file)).collect();
             glances.add(save, &files_of(forest, &files), &options, &mut each);
-            names.extend(files.iter().map(|file| &*file.name));
+            checked.extend(files.iter().map(|file| file.number));
             group(number)?;
         }
-        files.retain(|file| !names.contains(&*file.name));
+        files.retain(|file| !checked.contains(&file.number));
     }
     glances.add(save, &files_of(forest, &files), &options, &mut each);
     ControlFlow::Continue((glances.finish(), blocks))
@@ -219,16 +220,16 @@ fn find(
     let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
     let mut found = Misplaced::default();
     for file in forest.regions.iter().filter(|file| wanted(file) != Wanted::Nothing) {
-        let path = forest.dir.join(&file.name);
-        let of_file = blocks.get(&path);
+        let of_file = blocks.get(&file.number);
         found.unowned += of_file.map_or(0, |blocks| blocks.unowned.len() as u64 + blocks.more);
-        let Some(doubts) = doubts.in_file(&path) else { continue };
+        let Some(doubts) = doubts.in_file(File::Region(forest, file)) else { continue };
         found.unowned += doubts.unowned(|start| of_file.is_some_and(|blocks| blocks.unowned.contains(&start)));
         match doubts.misnamed() {
             _ if wanted(file) == Wanted::Unowned => {}
             Some(damage) => {
                 found.blocks += of_file.map_or(0, |blocks| blocks.listed);
-                found.files.push(MisplacedFile { file: save.shown(&path), why: damage.to_string() });
+                let file = save.shown(&forest.dir.join(&file.name));
+                found.files.push(MisplacedFile { file, why: damage.to_string() });
             }
             None => found.blocks += doubts.misplaced(),
         }
@@ -256,16 +257,11 @@ fn is_calm(
         is_wanted(file) || (0..3).any(|axis| at(axis, 1) || at(axis, -1))
     };
     let (glance, _) = look(save, forest, &is_near, observer, watch)?;
-    let path = |file: &RegionFile| forest.dir.join(&file.name);
-    let matches = |file: &RegionFile| {
-        let path = path(file);
-        let has_exchanged = glance.screened.get(&path).is_some_and(|seams| seams.has_exchanged);
-        glance.explained.contains(&path) && !has_exchanged
-    };
+    let matches = |file: &RegionFile| glance.is_explained(file) && !glance.has_exchanged(file);
     if !forest.regions.iter().filter(|file| is_wanted(file)).all(matches) {
         return ControlFlow::Continue(false);
     }
-    let (files, of) = first::named(forest, |path| glance.screened.get(path));
+    let (files, of) = first::named(forest, |file| glance.seams(file));
     let in_doubt = names::in_doubt(&files);
     ControlFlow::Continue(!in_doubt.into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file))))
 }

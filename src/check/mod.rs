@@ -58,6 +58,7 @@ pub use causes::Findings;
 pub(crate) use causes::misfit_of_regions;
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
+use first::First;
 pub use inside::Inside;
 pub use left_out::{
     LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_of, unread_layer, unread_layers, unread_rows,
@@ -70,7 +71,7 @@ pub(crate) use map::part_name;
 pub(crate) use misplaced::{BlockObserver, misplaced_observed};
 pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
 pub(crate) use region::missing::missing;
-use report::Report;
+use report::{Checked, Report};
 pub use report::{Counts, Stats};
 pub use row::Row;
 pub use row_table::RowTable;
@@ -238,28 +239,30 @@ fn run_as_placed(save: &Save, missing: Vec<Finding>, options: &Options<'_>, mut 
         Level::Semantic => Options { watch: options.watch.quiet(), ..*options },
         _ => *options,
     };
-    for window in files.chunks(WINDOW) {
+    for (n, window) in files.chunks(WINDOW).enumerate() {
+        let numbered: Vec<(usize, File<'_>)> = (n * WINDOW..).zip(window.iter().copied()).collect();
         let held = AtomicUsize::new(0);
-        let early = |file: File<'_>| {
-            if is_large(file) || first.has(file) || held.load(Ordering::Relaxed) >= HELD {
+        let check_one = |file: File<'_>, first: &First| Checked::from(check_file(save, file, &again, &first.doubts));
+        let early = |(number, file): (usize, File<'_>)| {
+            if is_large(file) || first.has(number) || held.load(Ordering::Relaxed) >= HELD {
                 return None;
             }
-            let report = check_file(save, file, &again, &first.doubts);
-            held.fetch_add(report.findings.len(), Ordering::Relaxed);
-            Some(report)
+            let checked = check_one(file, &first);
+            held.fetch_add(checked.findings.len(), Ordering::Relaxed);
+            Some(checked)
         };
-        let mut reports = parallel::map(window, |file| early(*file));
-        for (file, report) in window.iter().zip(&mut reports) {
-            let report = report.take().or_else(|| first.take(*file));
-            let report = report.unwrap_or_else(|| check_file(save, *file, &again, &first.doubts));
+        let mut checked = parallel::map(&numbered, |file| early(*file));
+        for ((number, file), checked) in numbered.iter().zip(&mut checked) {
+            let checked = checked.take().or_else(|| first.take(*number));
+            let checked = checked.unwrap_or_else(|| check_one(*file, &first));
             summary.files += match file {
                 File::Map(map) => map.files() as u64,
                 _ => 1,
             };
-            summary.counts.merge(&report.counts);
-            summary.stats.merge(&report.stats);
-            summary.unread += report.unread;
-            report.findings.into_iter().for_each(&mut sink);
+            summary.counts.merge(&checked.counts);
+            summary.stats.merge(&checked.stats);
+            summary.unread += checked.unread;
+            checked.findings.into_iter().for_each(&mut sink);
         }
         if options.cancelled() {
             summary.interrupted = true;
@@ -305,7 +308,7 @@ pub fn walk(
     }
     for file in save.files() {
         let name: Arc<str> = save.shown(&file.path()).into();
-        let doubts = doubts.in_file(&file.path());
+        let doubts = doubts.in_file(file);
         for doubt in doubts.iter().flat_map(|doubts| &doubts.listed) {
             if doubt.weak && known(&name, doubt.position) {
                 continue;
@@ -445,7 +448,7 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, doubts: &seman
         return report;
     }
     check_into(save, file, options, &mut report, None);
-    let doubts = doubts.in_file(&file.path());
+    let doubts = doubts.in_file(file);
     let errors = if doubts.is_some() { report.errors_at() } else { HashSet::new() };
     for doubt in doubts.iter().flat_map(|doubts| &doubts.listed) {
         if doubt.weak && errors.contains(&doubt.position) {

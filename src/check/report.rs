@@ -92,7 +92,32 @@ impl Stats {
     }
 }
 
-/// Findings and totals of one file.
+/// The result of the check of one file.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub findings: Vec<Finding>,
+    pub counts: Counts,
+    pub stats: Stats,
+    /// 1 if the file could not be read, or changed while it was read.
+    pub unread: u64,
+}
+
+impl Checked {
+    /// Whether there is nothing but totals.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty() && self.counts == Counts::default() && self.unread == 0
+    }
+}
+
+impl From<Report> for Checked {
+    fn from(report: Report) -> Self {
+        let Report { mut findings, counts, stats, unread, .. } = report;
+        findings.shrink_to_fit();
+        Self { findings, counts, stats, unread }
+    }
+}
+
+/// Findings and totals of one file while it is checked.
 pub(super) struct Report {
     pub findings: Vec<Finding>,
     pub counts: Counts,

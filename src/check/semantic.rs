@@ -5,7 +5,6 @@
 //! a wrong block without a finding is worse than a needless warning in a damaged region.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
 
 use crate::bytes::Span;
 use crate::check::Options;
@@ -29,7 +28,7 @@ use crate::recover::survey::{self, Solved};
 use crate::recover::torn_table::Split;
 use crate::recover::walk;
 use crate::recover::weights::Weights;
-use crate::save::{Forest, Kind, Region, RegionFile, Save, Scratch};
+use crate::save::{File, Forest, Kind, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 
 /// Entries from which on regions are walked one at a time, so that threads do not hold several of them in memory.
@@ -60,7 +59,8 @@ pub(super) struct FileDoubts {
 /// Findings of all files.
 #[derive(Default)]
 pub(super) struct Doubts {
-    by_file: HashMap<PathBuf, FileDoubts>,
+    /// By the numbers of the region files.
+    by_file: HashMap<u32, FileDoubts>,
     /// Blocks that are not decided within the budget of the solver.
     pub undecided: u64,
 }
@@ -74,8 +74,9 @@ impl Doubt {
 
 impl Doubts {
     /// The findings of a file, if there are any.
-    pub fn in_file(&self, path: &Path) -> Option<&FileDoubts> {
-        self.by_file.get(path).filter(|doubts| !doubts.listed.is_empty())
+    pub fn in_file(&self, file: File<'_>) -> Option<&FileDoubts> {
+        let File::Region(_, file) = file else { return None };
+        self.by_file.get(&file.number).filter(|doubts| !doubts.listed.is_empty())
     }
 }
 
@@ -134,26 +135,24 @@ impl Doubts {
         }
         let cap = save.options.limits.findings_per_file;
         let files: Vec<&RegionFile> = forest.regions.iter().collect();
-        if let Some((path, doubt)) = slots(save, forest, options) {
-            self.by_file.entry(path).or_default().listed.push(doubt);
+        if let Some((number, doubt)) = slots(save, forest, options) {
+            self.by_file.entry(number).or_default().listed.push(doubt);
         }
-        let mut broken = find_broken(save, forest, &files, options, &glance.explained);
-        let has_exchanged = |file: &RegionFile| {
-            glance.screened.get(&forest.dir.join(&file.name)).is_some_and(|seams| seams.has_exchanged)
+        let mut broken = find_broken(save, forest, &files, options, glance);
+        let member = |(file, broken): (&&RegionFile, &Option<Box<Broken>>)| {
+            Member::new(file, broken.as_deref(), glance.has_exchanged(file))
         };
-        let member =
-            |(file, broken): (&&RegionFile, &Option<Broken>)| Member::new(file, broken.as_ref(), has_exchanged(file));
         let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
         let clusters = clusters(&members);
         let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
         // The seams of damaged regions in doubt, with their blocks where they belong.
-        let mut placed: HashMap<PathBuf, Screened> = HashMap::new();
+        let mut placed: HashMap<u32, Screened> = HashMap::new();
         for cluster in clusters {
             if options.cancelled() {
                 break;
             }
             let extents: Vec<_> = cluster.solved.iter().filter_map(|&i| extent_of(files[i])).collect();
-            let sides = |i: usize, near| if near { Sides::AtBorder(&extents) } else { Sides::Of(broken[i].as_ref()) };
+            let sides = |i: usize, near| if near { Sides::AtBorder(&extents) } else { Sides::Of(broken[i].as_deref()) };
             let solved = cluster.solved.iter().map(|&i| (i, false));
             let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
             let mut opened = parallel::filter_map(&opened, |&(i, near)| {
@@ -161,7 +160,7 @@ impl Doubts {
                 let split = if near { None } else { Split::find(&region, &case) };
                 // A cluster may have more regions than a process may have open files.
                 region.source.close();
-                let source = (!near && doubtful.contains(&*files[i].name)).then_some(region.source);
+                let source = (!near && doubtful.contains(&files[i].number)).then_some(region.source);
                 Some((i, near, region.header, source, case, split))
             });
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
@@ -174,16 +173,16 @@ impl Doubts {
             for ((i, near, header, source, case, _), solved) in opened.iter().zip(&*solved) {
                 self.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
-                    let path = forest.dir.join(&files[*i].name);
+                    let number = files[*i].number;
                     if let Some(source) = source {
                         let seams = placed_seams::screen_placed(source, header, case, solved, &save.options.limits);
                         source.close();
                         if let Ok(Some(mut seams)) = seams {
                             seams.shorten(files.len());
-                            placed.insert(path.clone(), seams);
+                            placed.insert(number, seams);
                         }
                     }
-                    judge(header, case, solved, cap, self.by_file.entry(path).or_default());
+                    judge(header, case, solved, cap, self.by_file.entry(number).or_default());
                 }
             }
             for i in cluster.solved {
@@ -192,9 +191,9 @@ impl Doubts {
                 }
             }
         }
-        for (path, doubt) in misnamed(forest, glance, &placed) {
+        for (number, doubt) in misnamed(forest, glance, &placed) {
             // The finding about the file comes before those about its blocks.
-            self.by_file.entry(path).or_default().listed.insert(0, doubt);
+            self.by_file.entry(number).or_default().listed.insert(0, doubt);
         }
     }
 }
@@ -205,29 +204,29 @@ fn find_broken(
     forest: &Forest,
     files: &[&RegionFile],
     options: &Options<'_>,
-    explained: &HashSet<PathBuf>,
-) -> Vec<Option<Broken>> {
+    glance: &Glance,
+) -> Vec<Option<Box<Broken>>> {
     let one = |file: &RegionFile| {
-        let known = explained.contains(&forest.dir.join(&file.name));
-        let walked = if known { None } else { open(save, forest, file, Sides::None, options) };
+        let walked = if glance.is_explained(file) { None } else { open(save, forest, file, Sides::None, options) };
         options.advance(file.len);
         let (_, case) = walked.filter(|(_, case)| !case.is_intact())?;
-        Some(Broken::new(&case))
+        Some(Box::new(Broken::new(&case)))
     };
     let small = |file: &RegionFile| most_blocks(file) < LARGE;
     let mut found = parallel::map(files, |file| small(file).then(|| one(file)));
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
 }
 
-/// The region files of a forest whose names are in doubt by their tables.
-fn in_doubt<'f>(forest: &'f Forest, glance: &Glance) -> HashSet<&'f Path> {
-    let (named, of) = named(forest, |path| glance.screened.get(path));
-    names::in_doubt(&named).into_iter().map(|file| &*of[file].name).collect()
+/// The numbers of the region files of a forest whose names are in doubt by their tables.
+fn in_doubt(forest: &Forest, glance: &Glance) -> HashSet<u32> {
+    let (named, of) = named(forest, |file| glance.seams(file));
+    names::in_doubt(&named).into_iter().map(|file| of[file].number).collect()
 }
 
-/// Region files whose blocks are those of another region; `placed` has the seams of those whose tables do not show theirs.
-fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<PathBuf, Screened>) -> Vec<(PathBuf, Doubt)> {
-    let (named, of) = named(forest, |path| placed.get(path).or_else(|| glance.screened.get(path)));
+/// Region files, by their numbers, whose blocks are those of another region; `placed` has the seams of those whose tables do not show
+/// theirs.
+fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<u32, Screened>) -> Vec<(u32, Doubt)> {
+    let (named, of) = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
     let doubt = |found: Misnamed| {
         let file = of[found.file];
         let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
@@ -237,13 +236,13 @@ fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<PathBuf, Screened
             count(found.seams.into(), "block"),
             count(found.neighbours.into(), "neighbouring region"),
         );
-        (forest.dir.join(&file.name), Doubt { position: None, damage, remark: Some(remark), weak: false })
+        (file.number, Doubt { position: None, damage, remark: Some(remark), weak: false })
     };
     names::misnamed(&named).into_iter().map(doubt).collect()
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.
-fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf, Doubt)> {
+fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(u32, Doubt)> {
     let evidence = match options.formula {
         Some(evidence) => evidence,
         None => &slots::infer_formula(save, forest, &|| options.cancelled()),
@@ -257,7 +256,7 @@ fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf
     };
     let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(words);
     let remark = format!("{seams} seams were compared; the average odds are {:.1} to 1 per seam", odds.abs().exp());
-    Some((forest.dir.join(&file.name), Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
+    Some((file.number, Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }
 
 fn open(

@@ -174,14 +174,20 @@ pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     clusters
 }
 
-/// Regions by their LOD and position.
-struct Places(HashMap<(u8, [i32; 3]), Vec<usize>>);
+/// Regions by their LOD and position, in this order. A list takes less memory than a table of hashes.
+struct Places(Vec<((u8, [i32; 3]), usize)>);
 
 impl Places {
     fn new(members: &[Member]) -> Self {
-        let mut places: HashMap<(u8, [i32; 3]), Vec<usize>> = HashMap::new();
-        members.iter().enumerate().for_each(|(i, member)| places.entry(member.at).or_default().push(i));
+        let mut places: Vec<_> = members.iter().enumerate().map(|(i, member)| (member.at, i)).collect();
+        places.sort_unstable();
         Self(places)
+    }
+
+    /// The regions at a place.
+    fn at(&self, place: (u8, [i32; 3])) -> impl Iterator<Item = usize> {
+        let from = self.0.partition_point(|(at, _)| *at < place);
+        self.0.iter().skip(from).take_while(move |(at, _)| *at == place).map(|(_, i)| *i)
     }
 
     /// Regions whose blocks say something about those of a region: that region, its neighbours, and those of the next LODs at
@@ -197,7 +203,7 @@ impl Places {
         });
         let parent = std::iter::once((lod.checked_add(1), at.map(|v| Some(v.div_euclid(2)))));
         let place = |(lod, at): (Option<u8>, [Option<i32>; 3])| Some((lod?, [at[0]?, at[1]?, at[2]?]));
-        beside.chain(children).chain(parent).filter_map(place).filter_map(|at| self.0.get(&at)).flatten().copied()
+        beside.chain(children).chain(parent).filter_map(place).flat_map(|at| self.at(at))
     }
 }
 

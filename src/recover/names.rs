@@ -140,8 +140,8 @@ impl<'s> Table<'s> {
         let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
         for file in files.iter().filter(|file| file.lod == lod) {
             for axis in 0..3 {
-                near[axis].merge(file.screened.near[axis]);
-                random[axis].merge(file.screened.random[axis]);
+                near[axis].merge(file.screened.near[axis].into());
+                random[axis].merge(file.screened.random[axis].into());
             }
         }
         let cells = |tallies: &[Tally; 3]| tallies.iter().map(|tally| tally.cells).sum::<u64>();
@@ -191,12 +191,16 @@ impl<'s> Table<'s> {
     }
 
     fn joint(&mut self, lower: usize, upper: usize, axis: usize) -> Joint {
+        let (below, above) =
+            (self.files[lower].screened.border(axis, true), self.files[upper].screened.border(axis, false));
+        // Of very many files no borders are kept, and what is known of their pairs would take much memory.
+        if below.sides.is_empty() && above.sides.is_empty() {
+            return Joint::default();
+        }
         if let Some(known) = self.known.get(&(lower, upper, axis)) {
             return *known;
         }
-        let borders = [lower, upper].map(|file| &self.files[file].screened.borders[axis]);
-        let joint =
-            self.axes[axis].map_or_else(Joint::default, |shares| compare(shares, &borders[0][1], &borders[1][0]));
+        let joint = self.axes[axis].map_or_else(Joint::default, |shares| compare(shares, below, above));
         self.known.insert((lower, upper, axis), joint);
         joint
     }
@@ -283,17 +287,17 @@ impl<'s> Table<'s> {
 }
 /// How two borders go together. `near` is the share of cells that differ between neighbours, and `telling` by how much that of
 /// strangers exceeds it.
-fn compare((near, telling): (f64, f64), lower: &Border, upper: &Border) -> Joint {
+fn compare((near, telling): (f64, f64), lower: Border<'_>, upper: Border<'_>) -> Joint {
     let (mut differ, mut common) = (0, 0);
-    let has = |border: &'_ Border, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
-    for (at, side) in &lower.sides {
+    let has = |border: Border<'_>, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
+    for (at, side) in lower.sides {
         if let Some(k) = has(upper, at) {
             differ += side.differ(&upper.sides[k].1);
             common += 1;
         }
     }
     // If a border has all its telling sides, one without a partner shows that the terrain ends there.
-    let alone = |own: &Border, other: &Border| {
+    let alone = |own: Border<'_>, other: Border<'_>| {
         let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
         if other.is_complete { missing } else { 0 }
     };

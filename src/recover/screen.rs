@@ -42,11 +42,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, differ: u32) {
-        self.differ += u64::from(differ);
-        self.cells += CELLS as u64;
-    }
-
     /// Adds another tally.
     pub const fn merge(&mut self, other: Self) {
         self.differ += other.differ;
@@ -60,11 +55,34 @@ impl Tally {
     }
 }
 
+/// The tally of one region. It is small, since there is one for each file of a save.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionTally {
+    differ: u32,
+    cells: u32,
+}
+
+impl RegionTally {
+    fn add(&mut self, differ: u32) {
+        self.differ = self.differ.saturating_add(differ);
+        self.cells = self.cells.saturating_add(CELLS as u32);
+    }
+}
+
+impl From<RegionTally> for Tally {
+    fn from(RegionTally { differ, cells }: RegionTally) -> Self {
+        Self { differ: differ.into(), cells: cells.into() }
+    }
+}
+
+/// A side of a block at a border, with its two coordinates along it.
+type BorderSide = ([u16; 2], Side);
+
 /// Blocks at one side of a region that show something, by their two coordinates along it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Border {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Border<'s> {
     /// Some of them, in an order that depends on their coordinates alone.
-    pub sides: Vec<([u16; 2], Side)>,
+    pub sides: &'s [BorderSide],
     /// Whether these are all of them.
     pub is_complete: bool,
 }
@@ -74,12 +92,14 @@ pub struct Border {
 pub struct Screened {
     /// Whether two blocks fit each other's places much better than their own.
     pub has_exchanged: bool,
-    /// Its borders: for each axis the lower and the upper one.
-    pub borders: [[Border; 2]; 3],
+    /// Whether its borders have all blocks that show something: for each axis the lower and the upper one.
+    is_complete: [[bool; 2]; 3],
+    /// The blocks at its borders; `None` if there are none. Boxed, since of very many files none are kept.
+    sides: Option<Box<[[Vec<BorderSide>; 2]; 3]>>,
     /// Seams between neighbours in the region, along each axis.
-    pub near: [Tally; 3],
+    pub near: [RegionTally; 3],
     /// The same sides against those of other blocks of the same height.
-    pub random: [Tally; 3],
+    pub random: [RegionTally; 3],
 }
 
 /// The blocks of a region, by their positions in it.
@@ -97,18 +117,46 @@ impl Screened {
     pub fn new(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {
         let all = Blocks::new(blocks, size);
         let (near, random) = all.tallies();
-        Self { has_exchanged: all.has_exchanged(), borders: borders(blocks, size), near, random }
+        let mut screened = Self { has_exchanged: all.has_exchanged(), near, random, ..Self::default() };
+        let mut sides: Box<[[Vec<BorderSide>; 2]; 3]> = Box::default();
+        for (axis, upper) in directions() {
+            let end = usize::from(upper);
+            let mut here = sides_at(blocks, size, axis, upper);
+            screened.is_complete[axis][end] = here.len() <= BORDER;
+            here.truncate(BORDER);
+            sides[axis][end] = here;
+        }
+        screened.sides = Some(sides);
+        screened.drop_empty();
+        screened
+    }
+
+    /// The border at one side; `upper` is the one towards larger coordinates.
+    #[must_use]
+    pub fn border(&self, axis: usize, upper: bool) -> Border<'_> {
+        let (axis, end) = (axis % 3, usize::from(upper));
+        let sides = self.sides.as_ref().map_or(&[][..], |sides| &sides[axis][end]);
+        Border { sides, is_complete: self.is_complete[axis][end] }
     }
 
     /// Drops sides so that the borders of so many files fit the memory that they may take.
     pub fn shorten(&mut self, files: usize) {
-        let most = BYTES / (6 * size_of::<([u16; 2], Side)>() * files.max(1));
+        let most = BYTES / (6 * size_of::<BorderSide>() * files.max(1));
         let most = if most < FEWEST { 0 } else { most };
-        for border in self.borders.iter_mut().flatten().filter(|border| border.sides.len() > most) {
-            border.sides.truncate(most);
-            border.sides.shrink_to_fit();
-            border.is_complete = false;
+        let all = self.sides.iter_mut().flat_map(|sides| sides.iter_mut().flatten());
+        for (sides, is_complete) in all.zip(self.is_complete.iter_mut().flatten()) {
+            if sides.len() > most {
+                sides.truncate(most);
+                sides.shrink_to_fit();
+                *is_complete = false;
+            }
         }
+        self.drop_empty();
+    }
+
+    /// Drops the list of the borders if there is no block in any.
+    fn drop_empty(&mut self) {
+        self.sides = self.sides.take().filter(|sides| sides.iter().flatten().any(|sides| !sides.is_empty()));
     }
 }
 
@@ -201,8 +249,8 @@ impl<'s> Blocks<'s> {
     }
 
     /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
-    fn tallies(&self) -> ([Tally; 3], [Tally; 3]) {
-        let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
+    fn tallies(&self) -> ([RegionTally; 3], [RegionTally; 3]) {
+        let (mut near, mut random) = ([RegionTally::default(); 3], [RegionTally::default(); 3]);
         for axis in 0..3 {
             let mut levels: HashMap<u16, Vec<(&Side, &Side)>> = HashMap::new();
             for (at, sketch) in self.all {
@@ -226,20 +274,15 @@ impl<'s> Blocks<'s> {
     }
 }
 
-fn borders(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> [[Border; 2]; 3] {
-    let border = |axis: usize, upper: bool| {
-        let edge = if upper { size[axis].saturating_sub(1) } else { 0 };
-        let along = |at: &[u16; 3]| [at[(axis + 1) % 3], at[(axis + 2) % 3]];
-        let here = blocks.iter().filter(|(at, sketch)| at[axis] == edge && !sketch.side(axis, upper).is_plain());
-        let mut sides: Vec<([u16; 2], Side)> =
-            here.map(|(at, sketch)| (along(at), *sketch.side(axis, upper))).collect();
-        // The same choice at both sides of a border.
-        sides.sort_unstable_by_key(|(at, _)| (mix(*at), *at));
-        let is_complete = sides.len() <= BORDER;
-        sides.truncate(BORDER);
-        Border { sides, is_complete }
-    };
-    std::array::from_fn(|axis| [border(axis, false), border(axis, true)])
+/// The sides at one border of a region that show something.
+fn sides_at(blocks: &[([u16; 3], Sketch)], size: [u16; 3], axis: usize, upper: bool) -> Vec<BorderSide> {
+    let edge = if upper { size[axis].saturating_sub(1) } else { 0 };
+    let along = |at: &[u16; 3]| [at[(axis + 1) % 3], at[(axis + 2) % 3]];
+    let here = blocks.iter().filter(|(at, sketch)| at[axis] == edge && !sketch.side(axis, upper).is_plain());
+    let mut sides: Vec<BorderSide> = here.map(|(at, sketch)| (along(at), *sketch.side(axis, upper))).collect();
+    // The same choice at both sides of a border.
+    sides.sort_unstable_by_key(|(at, _)| (mix(*at), *at));
+    sides
 }
 
 /// Whether so many fewer cells differ than before that the other blocks fit much better.
@@ -304,7 +347,7 @@ mod tests {
     #[test]
     fn a_region_differs_less_from_itself_than_from_others() {
         let screened = Screened::new(&blocks(), SIZE);
-        for (near, random) in screened.near.iter().zip(screened.random) {
+        for (near, random) in screened.near.map(Tally::from).iter().zip(screened.random.map(Tally::from)) {
             assert!(near.cells > 500 && near.share() < 0.5 * random.share(), "{near:?}, {random:?}");
         }
     }
@@ -312,8 +355,9 @@ mod tests {
     #[test]
     fn borders_are_cut_to_what_so_many_files_may_take() {
         let mut screened = Screened::new(&blocks(), SIZE);
-        let kept =
-            |screened: &Screened| screened.borders.iter().flatten().map(|border| border.sides.len()).sum::<usize>();
+        let kept = |screened: &Screened| {
+            directions().map(|(axis, upper)| screened.border(axis, upper).sides.len()).sum::<usize>()
+        };
         let before = kept(&screened);
         screened.shorten(100);
         assert!(before > 0 && kept(&screened) == before, "few files");

@@ -27,6 +27,9 @@ const LEAST: usize = 4;
 /// Sides on which other files have blocks up to a hole. A box of blocks around a player may end at a border, but has one side there.
 const LEAST_SIDES: usize = 2;
 
+/// Files whose tables are read before what they say is put together.
+const WINDOW: usize = 256;
+
 /// Entries from which on the table of a region is large.
 const LARGE: u64 = 1 << 15;
 
@@ -113,7 +116,9 @@ impl Tables {
         let read = |file: &RegionFile| Self::of_file(save, forest, file);
         // Threads do not hold several large tables in memory.
         let (small, large): (Vec<_>, Vec<_>) = forest.regions.iter().partition(|file| most_blocks(file) < LARGE);
-        parallel::filter_map(&small, |file| read(file)).into_iter().for_each(|file| all.add(file));
+        for window in small.chunks(WINDOW) {
+            parallel::filter_map(window, |file| read(file)).into_iter().for_each(|file| all.add(file));
+        }
         large.into_iter().filter_map(read).for_each(|file| all.add(file));
         all.coarse.sort_unstable();
         all.parents.sort_unstable();
