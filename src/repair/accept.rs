@@ -6,8 +6,9 @@ use std::str::FromStr;
 use crate::bytes::Span;
 use crate::printable;
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
+use crate::repair::out::below;
 use crate::repair::{Certainty, Error, KeptReason};
-use crate::save::{BlockStart, first_byte};
+use crate::save::{BlockStart, Forest, RegionFile, Save, first_byte};
 
 /// A block, by where it begins, and the position that it was accepted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,15 +46,25 @@ impl FromStr for Accepted {
     }
 }
 
+/// Why a file takes no accepted blocks.
+const NOTHING_TO_PLACE: &str = "nothing has to be placed in this file";
+
 /// Moves accepted blocks to their positions.
 ///
 /// # Errors
 /// When there is no such block, or it cannot have that position.
-pub(super) fn apply(regions: &mut [RegionPlan], accepted: &[Accepted]) -> Result<(), Error> {
+pub(super) fn apply(save: &Save, regions: &mut [RegionPlan], accepted: &[Accepted]) -> Result<(), Error> {
     for one in accepted {
         let refuse = |why| Error::Accept { accepted: one.to_string(), why };
         let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
-        let region = regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
+        let is_copied = || {
+            let name = |forest: &Forest, file: &RegionFile| below(&save.path, &forest.dir.join(&file.name));
+            save.regions().any(|(forest, file)| file.lod == one.lod && printable::path(&name(forest, file)) == one.file)
+        };
+        let region = regions
+            .iter_mut()
+            .find(named)
+            .ok_or_else(|| refuse(if is_copied() { NOTHING_TO_PLACE } else { "there is no such file in the save" }))?;
         place(region, one).map_err(refuse)?;
     }
     Ok(())
@@ -61,7 +72,7 @@ pub(super) fn apply(regions: &mut [RegionPlan], accepted: &[Accepted]) -> Result
 
 fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let (Some(header), Some(place)) = (&region.header, region.place) else {
-        return Err("nothing has to be placed in this file");
+        return Err(NOTHING_TO_PLACE);
     };
     let slot = place.slot(&header.format, one.position).ok_or("the position is none of this file")?;
     let taken = region.blocks.iter().position(|block| block.slot == slot);

@@ -12,7 +12,7 @@ use crate::draft;
 use crate::godot::block_files::{Meta, name_of, parse_position};
 use crate::godot::region::Format;
 use crate::repair::backup::{Owners, corresponding};
-use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, HEALTHY, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::out::below;
 use crate::repair::same_world::hash_content;
 use crate::repair::{Error, MetaFile, Options, Plan};
@@ -86,7 +86,7 @@ pub(super) fn plan(
             region.action = Action::FromBackup;
             region.backup = Some(held);
         }
-        plan.regions.push(region);
+        plan.add_region(region);
     }
     plan.regions.extend(backup.into_iter().flat_map(|backup| missing(save, forest, backup)));
     let Some(name) = forest.kind.meta_name().map(|name| forest.dir.join(name)) else { return Ok(()) };
@@ -98,7 +98,8 @@ pub(super) fn plan(
     let new = match (forest.format, backup.and_then(|backup| backup.meta.as_deref())) {
         (Some(format), _) => {
             let own = plan.regions.iter().filter(|region| region.path.starts_with(&forest.dir));
-            let highest = own.map(|region| region.lod).max().unwrap_or(0);
+            let all = own.map(|region| region.lod).chain(forest.regions.iter().map(|file| file.lod));
+            let highest = all.max().unwrap_or(0);
             let meta = Meta::new(highest.saturating_add(1), format.block_size_po2, format.depths);
             (meta.encode(), "written anew from the blocks")
         }
@@ -159,7 +160,7 @@ fn look(
         () if view.is_readable() => {
             readable(&view);
             let is_restored = region.source.restoration().is_some();
-            if is_restored { (Action::Restore, "a copy changed its bytes") } else { (Action::Copy, "healthy") }
+            if is_restored { (Action::Restore, "a copy changed its bytes") } else { (Action::Copy, HEALTHY) }
         }
         () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {
             (Action::Copy, UNKNOWN_LAYOUT)

@@ -179,6 +179,11 @@ pub struct RegionPlan {
 }
 
 impl RegionPlan {
+    /// Whether nothing has to be said of the file: it is healthy and copied under its name.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_unchanged() && self.why == HEALTHY && self.undecided == 0
+    }
+
     /// Whether the copy has the same file under the same name.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
@@ -213,6 +218,9 @@ impl RegionPlan {
         }
     }
 }
+
+/// Why a file is copied as it is.
+pub(super) const HEALTHY: &str = "healthy";
 
 /// Why a file is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout
 /// of its blocks, and options can.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::godot::stream::loc::Place;
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
-use crate::repair::plan::Plan;
+use crate::repair::out::below;
+use crate::repair::plan::{Plan, copied_regions};
 use crate::repair::stream::Part;
 use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan, block_files};
 use crate::save::{File, Kind, Options, Region, Save, Scratch};
@@ -57,14 +58,34 @@ pub struct BlockFate<'p> {
     pub unowned: bool,
 }
 
-/// The files of a save, by path.
+/// The files of a save that a plan lists, by path.
 type Files<'s> = HashMap<PathBuf, File<'s>>;
 
 /// Passes on each block for which a save lists or holds data, and what a plan does with it. Blocks of maps are left out.
 ///
 /// Reads the tables of files that the plan copies. A file that cannot be read is left out: the check reports it.
-pub fn fates<'p>(save: &Save, plan: &'p Plan, each: &mut dyn FnMut(BlockFate<'p>)) {
-    let files: Files<'_> = save.files().map(|file| (file.path(), file)).collect();
+pub fn fates(save: &Save, plan: &Plan, each: &mut dyn FnMut(BlockFate<'_>)) {
+    for (forest, file) in copied_regions(save, plan) {
+        let name = below(&save.path, &forest.dir.join(&file.name));
+        let fate = BlockFate {
+            file: &name,
+            lod: file.lod,
+            position: None,
+            record: None,
+            fate: Fate::Kept,
+            is_of_region: forest.kind != Kind::BlockFiles,
+            torn: false,
+            odd: false,
+            unowned: false,
+        };
+        if let Ok(Some(own)) = save.region(forest, file) {
+            listed(own, &mut |position| each(BlockFate { position, ..fate }));
+        }
+    }
+    let regions = plan.regions.iter().map(|region| region.path.as_path());
+    let planned: HashSet<&Path> = regions.chain(plan.paks.iter().map(|pak| pak.path.as_path())).collect();
+    let files = save.files().map(|file| (file.path(), file));
+    let files: Files<'_> = files.filter(|(path, _)| planned.contains(path.as_path())).collect();
     plan.regions.iter().for_each(|region| of_region(save, &files, region, each));
     plan.paks.iter().for_each(|pak| of_pak(save, &files, pak, each));
     plan.streams.iter().for_each(|stream| of_stream(save, stream, each));
@@ -76,7 +97,7 @@ fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]
     region.entries.iter().for_each(|listed| each(region.block_position(listed.slot, slots)));
 }
 
-fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
     let is_of_region =
         !matches!(files.get(&region.path), Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles);
     let fate = |position, fate, torn, odd| {
@@ -157,7 +178,7 @@ fn of_decision(block: &Decision) -> (Fate, bool, bool) {
     }
 }
 
-fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+fn of_pak(save: &Save, files: &Files<'_>, pak: &PakPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
     let fate = |record, position, fate, torn| BlockFate {
         file: &pak.name,
         lod: 0,
@@ -171,7 +192,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
         odd: false,
         unowned: false,
     };
-    let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'p>)| {
+    let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'_>)| {
         let Some(&File::Pak(dir, file)) = files.get(&pak.path) else { return };
         let Ok(Some(open)) = save.pak(dir, file, &mut Vec::new()) else { return };
         open.present().for_each(|(record, _)| each(fate(record, open.chunk(record), what, false)));
@@ -194,7 +215,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
     }
 }
 
-fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+fn of_stream(save: &Save, stream: &StreamPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
     let fate = |lod, position, fate, torn, odd| {
         let file = &stream.name;
         BlockFate {

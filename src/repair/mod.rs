@@ -251,7 +251,7 @@ pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Out
     let stamps = stamps::Stamps::read(save);
     let mut plan = plan(save, options)?;
     let check =
-        write::write(save, &mut plan, &stamps, destination, options).map_err(|error| match stamps.unchanged() {
+        write::write(save, &mut plan, &stamps, destination, options).map_err(|error| match stamps.unchanged(save) {
             // What went wrong may come from that.
             Err(changed) if !matches!(error, Error::Build(draft::Error::Interrupted)) => changed.into(),
             _ => error,

@@ -10,7 +10,9 @@ use crate::recover::decide::Certainty;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
 use crate::repair::backup::Store;
-use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple};
+use crate::repair::decision::{
+    Action, Decision, HEALTHY, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple,
+};
 use crate::repair::mend::{Common, Job};
 use crate::repair::survey::{Solved, Walk, sure};
 use crate::repair::why::{KeptReason, MissingReason};
@@ -41,7 +43,7 @@ pub(super) fn region_plan(
     store: Option<&Store>,
     options: &Options<'_>,
 ) -> Result<RegionPlan, Error> {
-    let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, "healthy");
+    let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, HEALTHY);
     plan.undecided = solved.undecided as u64;
     let own = walk.region.header.format;
     let format = format.copied().unwrap_or(own);

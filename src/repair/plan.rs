@@ -15,7 +15,7 @@ use crate::recover::names::Misnamed;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, HEALTHY, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
@@ -30,8 +30,10 @@ use crate::save::{Fault, Forest, Kind, RegionFile, Save};
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The region files.
+    /// The region files, without healthy ones that are copied as they are: a save may have very many of those.
     pub regions: Vec<RegionPlan>,
+    /// How many region files are healthy and copied as they are.
+    pub copied: u64,
     /// Meta files that are written anew.
     pub metas: Vec<MetaFile>,
     /// Blocks that were put in their places because somebody said so.
@@ -60,6 +62,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Adds the plan of a region file.
+    pub(super) fn add_region(&mut self, region: RegionPlan) {
+        if region.is_plain() {
+            self.copied += 1;
+        } else {
+            self.regions.push(region);
+        }
+    }
+
     fn add_compared(&mut self, compared: Option<Compared>) {
         if let Some(compared) = compared {
             self.compared.get_or_insert_default().add(compared);
@@ -218,12 +229,19 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     plan.misnamed = misnamed.map(|path| (path.clone(), blocks_of_file(save, &save.path.join(path)))).collect();
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
-    accept::apply(&mut plan.regions, options.accept)?;
+    accept::apply(save, &mut plan.regions, options.accept)?;
     plan.accepted = options.accept.to_vec();
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
     plan.streams = stream::plan(save, options)?;
     Ok(())
+}
+
+/// The region files of a save that are not in the list of a plan: they are healthy and copied as they are.
+pub(super) fn copied_regions<'s>(save: &'s Save, plan: &Plan) -> impl Iterator<Item = (&'s Forest, &'s RegionFile)> {
+    let planned: HashSet<&Path> = plan.regions.iter().map(|region| region.path.as_path()).collect();
+    let is_planned = move |(forest, file): &(&Forest, &RegionFile)| planned.contains(&*forest.dir.join(&file.name));
+    save.regions().filter(move |file| !is_planned(file))
 }
 
 /// The number of blocks that the table of a region file has; 0 if it cannot be read.
@@ -336,7 +354,6 @@ fn of_files(
     mut ready: HashMap<PathBuf, RegionPlan>,
     plan: &mut Plan,
 ) {
-    let names: HashSet<PathBuf> = forest.regions.iter().map(RegionFile::right_name).collect();
     for (file, look) in forest.regions.iter().zip(looks) {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
@@ -345,9 +362,9 @@ fn of_files(
                 simple(save, forest, &file.name, file.lod, Action::Copy, UNKNOWN_LAYOUT)
             }
             Standing::Nothing => simple(save, forest, &file.name, file.lod, Action::SetAside, why_aside(file)),
-            _ => ready
-                .remove(&path)
-                .unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, "healthy")),
+            _ => {
+                ready.remove(&path).unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, HEALTHY))
+            }
         };
         if (region.action == Action::SetAside || region.why == UNKNOWN_LAYOUT)
             && let Some(held) = whole_file(store, target, &file.right_name())
@@ -357,14 +374,18 @@ fn of_files(
         }
         if file.is_renamed {
             region.name = below(&save.path, &forest.dir.join(file.right_name()));
+            plan.regions.push(region);
+        } else {
+            plan.add_region(region);
         }
-        plan.regions.push(region);
     }
+    let Some(backup) = store else { return };
+    let names: HashSet<PathBuf> = forest.regions.iter().map(RegionFile::right_name).collect();
     // What a link leads to was not read, and may be newer than the backup.
     let links: Vec<&Fault> = save.faults.iter().filter(|fault| fault.damage.code == Code::LinkSkipped).collect();
     let is_linked = |name: &Path| links.iter().any(|fault| forest.dir.join(name).starts_with(&fault.path));
     let missing = |held: &&File| !names.contains(&*held.name) && !is_linked(&held.name);
-    for held in store.iter().flat_map(|store| &store.files).filter(missing) {
+    for held in backup.files.iter().filter(missing) {
         if let Some(path) = whole_file(store, target, &held.name) {
             let why = "it was missing";
             let mut region = simple(save, forest, &held.name, held.lod, Action::FromBackup, why);

@@ -10,6 +10,7 @@ use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, capitalize, likelihood, triple};
+use crate::repair::decision::HEALTHY;
 use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
 use crate::repair::stream::{kept_rows, page_loss};
@@ -118,15 +119,18 @@ impl Preview {
             let all = crate::repair::map_words(maps);
             return Self { unchanged: map.action == Action::Copy, ..text_preview(map.action, map.why, &all) };
         }
-        Self { summary: "copied as it is".into(), unchanged: true, ..Self::default() }
+        // The list of a plan lacks healthy region files.
+        start_preview(Action::Copy, HEALTHY)
     }
 
     /// What a plan does with the whole save.
     #[must_use]
     pub fn for_save(plan: &Plan) -> Self {
         let all = words(plan);
-        let files = plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
-        let copied = plan.regions.iter().filter(|r| r.is_unchanged()).count()
+        let healthy = usize::try_from(plan.copied).unwrap_or(usize::MAX);
+        let files = healthy + plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
+        let copied = healthy
+            + plan.regions.iter().filter(|r| r.is_unchanged()).count()
             + plan.paks.iter().filter(|p| p.is_unchanged()).count()
             + plan.maps.iter().filter(|m| m.action == Action::Copy).count()
             + plan.streams.iter().filter(|s| s.action == Action::Copy).count();

@@ -39,7 +39,8 @@ impl Serialize for Report<'_> {
         map.serialize_entry("level", if options.likely { "likely" } else { "certain" })?;
         map.serialize_entry("backup", &options.backup.is_some())?;
         map.serialize_entry("backup_compared", &plan.compared)?;
-        map.serialize_entry("copied", &plan.regions.iter().filter(|r| r.is_unchanged()).count())?;
+        let copied = plan.regions.iter().filter(|r| r.is_unchanged()).count() as u64 + plan.copied;
+        map.serialize_entry("copied", &copied)?;
         map.serialize_entry("regions", &Regions(&plan.regions))?;
         map.serialize_entry("paks", &pak::reports(&plan.paks))?;
         map.serialize_entry("maps", &map::reports(&plan.maps))?;

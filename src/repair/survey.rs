@@ -32,6 +32,9 @@ use crate::save::{Forest, Region, RegionFile, Save, Scratch, open_region};
 use crate::source::{FileSource, Source};
 use crate::watch::Step;
 
+/// Files that are looked at before what they show is put together: results of threads take more memory than what is kept.
+const WINDOW: usize = 1024;
+
 /// Places that are tried where a file may go on a few bytes further.
 const TRIES: usize = 256;
 
@@ -59,11 +62,11 @@ pub(super) enum Standing {
     /// Its table explains its sectors, but its header or its blocks have to be written anew.
     Odd,
     /// Its table does not explain its sectors.
-    Broken(Broken),
+    Broken(Box<Broken>),
 }
 
 impl Standing {
-    const fn broken(&self) -> Option<&Broken> {
+    fn broken(&self) -> Option<&Broken> {
         if let Self::Broken(broken) = self { Some(broken) } else { None }
     }
 }
@@ -114,7 +117,7 @@ impl Walk<'_> {
     pub fn look(&self, format: Option<&Format>) -> Standing {
         let other = format.is_some_and(|format| *format != self.region.header.format);
         if !self.case.is_intact() {
-            Standing::Broken(Broken::new(&self.case))
+            Standing::Broken(Box::new(Broken::new(&self.case)))
         } else if other || !self.is_sound() || self.is_odd() {
             Standing::Odd
         } else {
@@ -150,8 +153,13 @@ pub(super) fn look(
         options.watch.advance(file.len / 2);
         Ok::<_, Error>((look, screened))
     };
-    let glances = parallel::try_map(files, glance)?;
-    let (glances, screened): (Vec<quick::Glance>, Vec<Screened>) = glances.into_iter().unzip();
+    let (mut glances, mut screened) = (Vec::with_capacity(files.len()), Vec::with_capacity(files.len()));
+    for window in files.chunks(WINDOW) {
+        for (look, seams) in parallel::try_map(window, glance)? {
+            glances.push(look);
+            screened.push(seams);
+        }
+    }
     let explained = quick::tables_match(&glances.iter().collect::<Vec<_>>());
     let shown: Vec<((&Listed<'_>, bool), &Screened)> = files.iter().zip(explained).zip(&screened).collect();
     let one = |(((forest, file, format), explained), screened): &((&Listed<'_>, bool), &Screened)| {

@@ -18,6 +18,9 @@ use crate::save::Save;
 #[must_use]
 pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let mut totals = Totals::default();
+    let aside = plan.regions.iter().filter(|region| region.action == Action::SetAside);
+    let aside: HashSet<&Path> = aside.map(|region| region.name.as_path()).collect();
+    // Files that are set aside and of which blocks are counted.
     let mut named: HashSet<&Path> = HashSet::new();
     // If a file is renamed, its chunks are in the wrong place, and their records are right.
     let renamed: HashSet<&Path> = plan.paks.iter().filter(|pak| pak.is_renamed).map(|pak| pak.name.as_path()).collect();
@@ -26,7 +29,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     fates(save, plan, &mut |block| {
         totals.source += 1;
         totals.added += u64::from(block.added);
-        named.insert(block.file);
+        named.extend(aside.get(block.file));
         *match block.fate {
             Fate::Kept => &mut totals.kept,
             Fate::PutRight => &mut totals.put_right,

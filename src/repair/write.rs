@@ -1,6 +1,6 @@
 //! Writes the result: it is built next to its destination, checked, and only then renamed to its final name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
 use crate::recover::walk;
 use crate::repair::decision::{Action, RegionPlan};
-use crate::repair::out::{self, aside};
-use crate::repair::plan::Plan;
+use crate::repair::out::{self, aside, below};
+use crate::repair::plan::{Plan, copied_regions};
 use crate::repair::report::Report;
 use crate::repair::stamps::Stamps;
 use crate::repair::totals::totals;
 use crate::repair::{Error, Options, beside_copy, is_stream, lost, map, pack, pak, sources, stream};
-use crate::save::{self, LOST, REPORT, Save};
+use crate::save::{self, Forest, LOST, REPORT, RegionFile, Save};
 use crate::source::Source;
 use crate::watch::Step;
 
@@ -32,12 +32,13 @@ pub(super) fn usable_beside(sources: &[&Path], destination: &Path) -> Result<(),
 }
 
 /// Bytes that the result of a plan has at least: the files that it copies.
-fn least_bytes(plan: &Plan) -> u64 {
+fn least_bytes(save: &Save, plan: &Plan) -> u64 {
     let copied = |action, path: &Path| match action {
         Action::Copy | Action::SetAside => fs::metadata(path).map_or(0, |metadata| metadata.len()),
         _ => 0,
     };
-    let regions = plan.regions.iter().map(|region| copied(region.action, &region.path));
+    let healthy = copied_regions(save, plan).map(|(forest, file)| copied(Action::Copy, &forest.dir.join(&file.name)));
+    let regions = plan.regions.iter().map(|region| copied(region.action, &region.path)).chain(healthy);
     let paks = plan.paks.iter().map(|pak| copied(pak.action, &pak.path));
     let streams = plan.streams.iter().map(|stream| copied(stream.action, &stream.path));
     let blocks = plan.regions.iter().flat_map(|region| &region.blocks).flat_map(|block| &block.pieces);
@@ -52,14 +53,24 @@ pub(super) fn write(
     destination: &Path,
     options: &Options<'_>,
 ) -> Result<check::Summary, Error> {
-    draft::check_space(destination, least_bytes(plan))?;
+    draft::check_space(destination, least_bytes(save, plan))?;
     let draft = Draft::new(&sources(save, options), destination, &options.watch)?;
-    others(&draft, save, plan)?;
-    let len = |region: &RegionPlan| fs::metadata(&region.path).map_or(0, |metadata| metadata.len());
-    options.watch.begin(Step::Building, plan.regions.iter().map(len).sum());
+    let copied: Vec<(&Forest, &RegionFile)> = copied_regions(save, plan).collect();
+    others(&draft, save, plan, &copied)?;
+    let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let bytes = |(_, file): &(&Forest, &RegionFile)| file.len;
+    let planned = plan.regions.iter().map(|region| len(&region.path));
+    options.watch.begin(Step::Building, planned.chain(copied.iter().map(bytes)).sum());
+    parallel::try_each(&copied, |(forest, file)| {
+        let path = forest.dir.join(&file.name);
+        let done = draft.copy(&path, &below(&save.path, &path));
+        options.watch.advance(file.len);
+        done
+    })?;
+    drop(copied);
     parallel::try_each(&plan.regions, |r| {
         let done = region(&draft, save, r);
-        options.watch.advance(len(r));
+        options.watch.advance(len(&r.path));
         done
     })?;
     for meta in &plan.metas {
@@ -91,7 +102,7 @@ pub(super) fn write(
     };
     summary.interrupted = false;
     draft.go_on()?;
-    stamps.unchanged()?;
+    stamps.unchanged(save)?;
     write_report(&draft, &Report { save, plan, options, totals: &totals(save, plan), check: &summary })?;
     permit(&draft, save)?;
     match plan.streams.first().filter(|_| is_stream(save)) {
@@ -125,7 +136,7 @@ fn permit(draft: &Draft<'_>, save: &Save) -> Result<(), draft::Error> {
             false => Ok(()),
         });
     }
-    let mut all = Vec::new();
+    let mut inside = Vec::new();
     while let Some(dir) = dirs.pop() {
         let path = draft.root().join(&dir);
         for entry in fs::read_dir(&path).map_err(draft::Error::read(&path))? {
@@ -133,16 +144,16 @@ fn permit(draft: &Draft<'_>, save: &Save) -> Result<(), draft::Error> {
             let (name, kind) = (dir.join(entry.file_name()), entry.file_type().map_err(draft::Error::read(&path))?);
             // What the save does not have keeps the permissions of new files.
             let like = fs::symlink_metadata(from.join(&name)).ok().filter(|like| like.file_type() == kind);
-            if like.is_some() {
-                all.push(name.clone());
-            }
-            if kind.is_dir() && name != Path::new(LOST) {
-                dirs.push(name);
+            if kind.is_dir() {
+                inside.extend(like.map(|_| name.clone()));
+                dirs.extend((name != Path::new(LOST)).then_some(name));
+            } else if like.is_some() {
+                draft.permit(&from.join(&name), &name)?;
             }
         }
     }
-    // Files first: a directory may not be writable then.
-    all.iter().rev().try_for_each(|name| draft.permit(&from.join(name), name))?;
+    // Last: a directory may not be writable then.
+    inside.iter().rev().try_for_each(|name| draft.permit(&from.join(name), name))?;
     draft.permit(&from, Path::new(""))
 }
 
@@ -201,11 +212,23 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), dra
     }
 }
 
-/// Copies every regular file of the save that the plan does not mention. Links are neither followed nor copied.
-fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Error> {
+/// Copies every regular file of the save that the plan does not mention and that is not among the region files that are `copied`.
+/// Links are neither followed nor copied.
+fn others(draft: &Draft<'_>, save: &Save, plan: &Plan, copied: &[(&Forest, &RegionFile)]) -> Result<(), draft::Error> {
     if save.path.is_file() {
         return Ok(());
     }
+    // By the directories of their forests, so that no path is kept for each.
+    let mut healthy: HashMap<&Path, HashSet<&Path>> = HashMap::new();
+    for (forest, file) in copied {
+        let dir = forest.dir.strip_prefix(&save.path).unwrap_or(&forest.dir);
+        healthy.entry(dir).or_default().insert(&file.name);
+    }
+    let is_healthy = |name: &Path| {
+        let is_in =
+            |(dir, names): (&&Path, &HashSet<&Path>)| name.strip_prefix(dir).is_ok_and(|name| names.contains(name));
+        healthy.iter().any(is_in)
+    };
     let planned: HashSet<&Path> = plan
         .regions
         .iter()
@@ -228,7 +251,7 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Erro
             } else if kind.is_dir() {
                 draft.directory(&name)?;
                 dirs.push(name);
-            } else if kind.is_file() && !planned.contains(name.as_path()) {
+            } else if kind.is_file() && !planned.contains(name.as_path()) && !is_healthy(&name) {
                 draft.copy(&save.path.join(&name), &name)?;
             }
         }
