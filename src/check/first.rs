@@ -104,12 +104,8 @@ impl Glance {
 }
 
 /// The region files of a forest whose seams are known, with these.
-pub(super) fn named<'f, 'g>(
-    forest: &'f Forest,
-    seams: impl Fn(&RegionFile) -> Option<&'g Screened>,
-) -> (Vec<Named<'g>>, Vec<&'f RegionFile>) {
-    let of = |file: &'f RegionFile| Some((Named::new(file, seams(file)?), file));
-    forest.regions.iter().filter_map(of).unzip()
+pub(super) fn named<'f>(forest: &'f Forest, seams: impl Fn(&RegionFile) -> Option<&'f Screened>) -> Vec<Named<'f>> {
+    forest.regions.iter().filter_map(|file| Some(Named::new(file, seams(file)?))).collect()
 }
 
 /// Returns what a first look shows, and passes on the reports of all files.

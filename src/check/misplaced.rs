@@ -261,7 +261,7 @@ fn is_calm(
     if !forest.regions.iter().filter(|file| is_wanted(file)).all(matches) {
         return ControlFlow::Continue(false);
     }
-    let (files, of) = first::named(forest, |file| glance.seams(file));
+    let files = first::named(forest, |file| glance.seams(file));
     let in_doubt = names::in_doubt(&files);
-    ControlFlow::Continue(!in_doubt.into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file))))
+    ControlFlow::Continue(!in_doubt.into_iter().any(|file| files.get(file).is_some_and(|named| is_wanted(named.file))))
 }

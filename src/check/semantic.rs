@@ -15,7 +15,8 @@ use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
 use crate::parallel;
 use crate::printable::{count, likelihood, triple};
-use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
+use crate::recover::assemble::forget_inner;
+use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, has_lods, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed};
@@ -142,8 +143,7 @@ impl Doubts {
         let member = |(file, broken): (&&RegionFile, &Option<Box<Broken>>)| {
             Member::new(file, broken.as_deref(), glance.has_exchanged(file))
         };
-        let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
-        let clusters = clusters(&members);
+        let clusters = clusters(&files.iter().zip(&broken).map(member).collect::<Vec<Member>>());
         let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
         // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<u32, Screened> = HashMap::new();
@@ -164,6 +164,7 @@ impl Doubts {
                 Some((i, near, region.header, source, case, split))
             });
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
+            forget_inner(opened.iter_mut().map(|(.., case, _)| case));
             let members: Vec<survey::Member<'_>> = opened
                 .iter()
                 .map(|(_, near, .., case, split)| survey::Member { case, split: split.as_ref(), near: *near })
@@ -219,16 +220,16 @@ fn find_broken(
 
 /// The numbers of the region files of a forest whose names are in doubt by their tables.
 fn in_doubt(forest: &Forest, glance: &Glance) -> HashSet<u32> {
-    let (named, of) = named(forest, |file| glance.seams(file));
-    names::in_doubt(&named).into_iter().map(|file| of[file].number).collect()
+    let named = named(forest, |file| glance.seams(file));
+    names::in_doubt(&named).into_iter().map(|file| named[file].file.number).collect()
 }
 
 /// Region files, by their numbers, whose blocks are those of another region; `placed` has the seams of those whose tables do not show
 /// theirs.
 fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<u32, Screened>) -> Vec<(u32, Doubt)> {
-    let (named, of) = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
+    let named = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
     let doubt = |found: Misnamed| {
-        let file = of[found.file];
+        let file = named[found.file].file;
         let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
         let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
         let remark = format!(
@@ -274,7 +275,7 @@ fn open(
         return None;
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
-    let case = cluster::read(save, &region, slots, sides).ok()?;
+    let case = cluster::read(save, &region, slots, sides, has_lods(forest)).ok()?;
     Some((region, case))
 }
 

@@ -12,7 +12,7 @@ use crate::godot::slots::SlotFormula;
 use crate::recover::region::Case;
 use crate::recover::survey;
 use crate::recover::walk::{self, Wanted};
-use crate::save::{Region, RegionFile, Save, SlotPositions};
+use crate::save::{Forest, Region, RegionFile, Save, SlotPositions};
 use crate::source::Source;
 
 /// Blocks up to which a save is solved as a whole, and one region is taken with the next.
@@ -111,11 +111,24 @@ pub fn most_blocks(file: &RegionFile) -> u64 {
     volume.min(file.len / u64::from(header.format.sector_size).max(1))
 }
 
-/// Walks over a region and keeps the sides of some of its blocks.
+/// Whether a forest has region files of several LODs, whose blocks are compared with each other.
+#[must_use]
+pub fn has_lods(forest: &Forest) -> bool {
+    let ends = forest.regions.first().zip(forest.regions.last());
+    ends.is_some_and(|(first, last)| first.lod != last.lod)
+}
+
+/// Walks over a region and keeps the sides of some of its blocks; `lods` says whether blocks of other LODs are compared with them.
 ///
 /// # Errors
 /// I/O errors.
-pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, sides: Sides<'_>) -> io::Result<Case> {
+pub fn read<S: Source>(
+    save: &Save,
+    region: &Region<S>,
+    slots: SlotFormula,
+    sides: Sides<'_>,
+    lods: bool,
+) -> io::Result<Case> {
     let at_border;
     let (faces, face_bytes) = match sides {
         Sides::None => (Wanted::None, 0),
@@ -128,7 +141,7 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
             (Wanted::At(&at_border), NEAR_BYTES)
         }
     };
-    let options = walk::Options { faces, face_bytes, ..walk::Options::PLAIN };
+    let options = walk::Options { faces, face_bytes, lods, ..walk::Options::PLAIN };
     Case::read(region, slots, &save.options.limits, options)
 }
 

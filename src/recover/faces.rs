@@ -38,6 +38,8 @@ pub struct Faces {
     /// Four layers in a row from the middle of the block, along each axis: how a seam without a fault looks. Not kept of
     /// all blocks.
     pub inner: [Option<Box<[Layer; 4]>>; 3],
+    /// The classes of the seams within these layers, where the layers themselves were dropped.
+    pub inner_classes: [Option<u32>; 3],
     /// The voxels that the next LOD takes from this block, thinned out; empty when its size is odd or too small.
     pub small: Layer,
     /// The same voxels of the eight blocks of the LOD before, x + 2 * (y + 2 * z); empty likewise.
@@ -93,12 +95,18 @@ impl Faces {
         Some(faces)
     }
 
-    /// Bytes that they take.
+    /// Drops what other LODs have of the block.
+    pub fn forget_lods(&mut self) {
+        self.small = Layer::default();
+        self.octants = Default::default();
+    }
+
+    /// Bytes that they take while the layers from the middle are there.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let inner = self.inner.iter().flatten().flat_map(|layers| layers.iter());
         let layers = self.sides.iter().flatten().flatten().chain(inner).chain([&self.small]).chain(&self.octants);
-        size_of::<Self>()
+        size_of::<Self>() - size_of_val(&self.inner_classes)
             + self.inner.iter().flatten().map(|layers| size_of_val(&**layers)).sum::<usize>()
             + layers.map(Layer::bytes).sum::<usize>()
     }

@@ -35,10 +35,8 @@ const SEAMS: u32 = 8;
 /// A region file with what a first look shows of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'s> {
-    /// Its LOD.
-    pub lod: u8,
-    /// Its region, from its name.
-    pub position: [i32; 3],
+    /// The file.
+    pub file: &'s RegionFile,
     /// Its seams.
     pub screened: &'s Screened,
 }
@@ -46,8 +44,17 @@ pub struct Named<'s> {
 impl<'s> Named<'s> {
     /// A region file, with its seams.
     #[must_use]
-    pub const fn new(file: &RegionFile, screened: &'s Screened) -> Self {
-        Self { lod: file.lod, position: file.position, screened }
+    pub const fn new(file: &'s RegionFile, screened: &'s Screened) -> Self {
+        Self { file, screened }
+    }
+
+    const fn lod(&self) -> u8 {
+        self.file.lod
+    }
+
+    /// Its region, from its name.
+    const fn position(&self) -> [i32; 3] {
+        self.file.position
     }
 }
 
@@ -88,7 +95,7 @@ struct Table<'s> {
 /// Finds the files that have the names of others.
 #[must_use]
 pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
-    let mut lods: Vec<u8> = files.iter().map(|file| file.lod).collect();
+    let mut lods: Vec<u8> = files.iter().map(Named::lod).collect();
     lods.sort_unstable();
     lods.dedup();
     lods.into_iter().flat_map(|lod| of_lod(files, lod)).collect()
@@ -98,12 +105,12 @@ pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
 /// few to show anything.
 #[must_use]
 pub fn in_doubt(files: &[Named<'_>]) -> Vec<usize> {
-    let mut lods: Vec<u8> = files.iter().map(|file| file.lod).collect();
+    let mut lods: Vec<u8> = files.iter().map(Named::lod).collect();
     lods.sort_unstable();
     lods.dedup();
     let of_lod = |lod: u8| match Table::of_lod(files, lod) {
         Ok(mut table) => table.doubtful(),
-        Err(Silent::TooFew) => (0..files.len()).filter(|&file| files[file].lod == lod).collect(),
+        Err(Silent::TooFew) => (0..files.len()).filter(|&file| files[file].lod() == lod).collect(),
         Err(Silent::Alike) => Vec::new(),
     };
     lods.into_iter().flat_map(of_lod).collect()
@@ -138,7 +145,7 @@ impl<'s> Table<'s> {
     /// The files of a LOD by their names.
     fn of_lod(files: &'s [Named<'s>], lod: u8) -> Result<Self, Silent> {
         let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
-        for file in files.iter().filter(|file| file.lod == lod) {
+        for file in files.iter().filter(|file| file.lod() == lod) {
             for axis in 0..3 {
                 near[axis].merge(file.screened.near[axis].into());
                 random[axis].merge(file.screened.random[axis].into());
@@ -166,8 +173,12 @@ impl<'s> Table<'s> {
         if axes.iter().all(Option::is_none) {
             return Err(Silent::Alike);
         }
-        let at: HashMap<[i32; 3], usize> =
-            files.iter().enumerate().filter(|(_, file)| file.lod == lod).map(|(i, file)| (file.position, i)).collect();
+        let at: HashMap<[i32; 3], usize> = files
+            .iter()
+            .enumerate()
+            .filter(|(_, file)| file.lod() == lod)
+            .map(|(i, file)| (file.position(), i))
+            .collect();
         Ok(Self { files, at, axes, known: HashMap::new() })
     }
 
@@ -230,7 +241,7 @@ impl<'s> Table<'s> {
 
     /// Moves the files in doubt as long as borders continue better.
     fn arrange(&mut self, moving: &[usize]) {
-        let own: Vec<[i32; 3]> = moving.iter().map(|&file| self.files[file].position).collect();
+        let own: Vec<[i32; 3]> = moving.iter().map(|&file| self.files[file].position()).collect();
         let still: HashSet<[i32; 3]> = self.at.keys().copied().filter(|at| !own.contains(at)).collect();
         let mut empty: Vec<[i32; 3]> = still
             .iter()
@@ -263,7 +274,7 @@ impl<'s> Table<'s> {
     fn found(&mut self, moving: &[usize]) -> Vec<Misnamed> {
         let mut moved: Vec<(usize, [i32; 3])> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
         moved.sort_unstable();
-        moved.retain(|&(file, at)| moving.contains(&file) && self.files[file].position != at);
+        moved.retain(|&(file, at)| moving.contains(&file) && self.files[file].position() != at);
         let mut after = 0.0;
         let mut found = Vec::new();
         for &(file, at) in &moved {
@@ -279,8 +290,8 @@ impl<'s> Table<'s> {
         for (_, at) in &moved {
             self.at.remove(at);
         }
-        self.at.extend(moved.iter().map(|&(file, _)| (self.files[file].position, file)));
-        let before: f64 = moved.iter().map(|&(file, _)| self.weight(self.files[file].position)).sum();
+        self.at.extend(moved.iter().map(|&(file, _)| (self.files[file].position(), file)));
+        let before: f64 = moved.iter().map(|&(file, _)| self.weight(self.files[file].position())).sum();
         let sure = after >= before + SURE && found.iter().all(|file| file.seams >= SEAMS);
         if sure { found } else { Vec::new() }
     }

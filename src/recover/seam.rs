@@ -61,8 +61,21 @@ fn two_lods(a: &Layer, b: &Layer) -> Option<Seam> {
 
 /// The seams inside a block, which show how seams look that have no fault.
 pub fn inner(faces: &Faces) -> impl Iterator<Item = Seam> + '_ {
-    let rows = faces.inner.iter().enumerate();
-    rows.filter_map(|(axis, row)| row.as_deref().map(|[a2, a, b, b2]| classify(a2, a, b, b2, axis)))
+    let rows = faces.inner.iter().zip(faces.inner_classes).enumerate();
+    rows.filter_map(|(axis, (row, classes))| match row.as_deref() {
+        Some([a2, a, b, b2]) => Some(classify(a2, a, b, b2, axis)),
+        None => classes.map(|classes| Seam { kind: (classes >> 16) as u16, sdf: classes as u16 }),
+    })
+}
+
+/// Drops the layers from the middle of a block and keeps the classes of their seams.
+pub fn forget_inner(faces: &mut Faces) {
+    for (axis, row) in faces.inner.iter_mut().enumerate() {
+        if let Some([a2, a, b, b2]) = row.take().as_deref() {
+            let Seam { kind, sdf } = classify(a2, a, b, b2, axis);
+            faces.inner_classes[axis] = Some(u32::from(kind) << 16 | u32::from(sdf));
+        }
+    }
 }
 
 fn classify(a2: &Layer, a: &Layer, b: &Layer, b2: &Layer, axis: usize) -> Seam {

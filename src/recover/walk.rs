@@ -155,13 +155,15 @@ pub struct Options<'w> {
     pub faces: Wanted<'w>,
     /// Bytes that outer layers may take; those of further blocks are not kept.
     pub face_bytes: usize,
+    /// Whether what other LODs have of a block is kept with its outer layers.
+    pub lods: bool,
     /// Bytes that blocks may decode to; the walk ends there.
     pub budget: u64,
 }
 
 impl Options<'_> {
     /// A walk without outer layers, of files that decode to at most 64 GiB.
-    pub const PLAIN: Self = Self { faces: Wanted::None, face_bytes: 0, budget: 64 << 30 };
+    pub const PLAIN: Self = Self { faces: Wanted::None, face_bytes: 0, lods: true, budget: 64 << 30 };
     /// The same with the outer layers of all blocks.
     pub const FACES: Self = Self { faces: Wanted::All, face_bytes: usize::MAX, ..Self::PLAIN };
 }
@@ -262,9 +264,9 @@ struct Walker<'s, S: ?Sized> {
     /// Blocks whose outer layers were kept, and bytes that are left for others.
     kept: usize,
     face_bytes: usize,
-    /// The outer layers that were read, by the voxels of the block and whether layers from its middle are among them. Blocks
-    /// of the same voxels share them.
-    known_faces: HashMap<(u128, bool), Arc<Faces>>,
+    /// The outer layers that were read, with the bytes that they count, by the voxels of the block and whether layers from its
+    /// middle are among them. Blocks of the same voxels share them.
+    known_faces: HashMap<(u128, bool), (Arc<Faces>, usize)>,
 }
 
 impl<S: Source + ?Sized> Walker<'_, S> {
@@ -374,17 +376,25 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let voxels = channels.map_or(content, xxh3_128);
         let faces = match self.known_faces.get(&(voxels, inner)) {
             _ if !wanted || self.face_bytes == 0 => None,
-            Some(faces) => Some(Arc::clone(faces)),
+            Some(faces) => Some(faces.clone()),
             None => {
-                let faces = Faces::read(&block, inner).map(Arc::new);
-                self.known_faces.extend(faces.iter().map(|faces| ((voxels, inner), Arc::clone(faces))));
+                let faces = Faces::read(&block, inner).map(|mut faces| {
+                    // Which blocks are compared does not depend on what is kept of them.
+                    let bytes = faces.bytes();
+                    if !self.options.lods {
+                        faces.forget_lods();
+                    }
+                    (Arc::new(faces), bytes)
+                });
+                self.known_faces.extend(faces.iter().map(|faces| ((voxels, inner), faces.clone())));
                 faces
             }
         };
-        if let Some(faces) = &faces {
+        let faces = faces.map(|(faces, bytes)| {
             self.kept += 1;
-            self.face_bytes = self.face_bytes.saturating_sub(faces.bytes());
-        }
+            self.face_bytes = self.face_bytes.saturating_sub(bytes);
+            faces
+        });
         Some(Walked {
             first,
             count,

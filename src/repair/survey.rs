@@ -11,8 +11,9 @@ use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
 use crate::limits::Limits;
 use crate::parallel;
+use crate::recover::assemble::forget_inner;
 pub(super) use crate::recover::cluster::Sides;
-use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of};
+use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of, has_lods};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
@@ -178,7 +179,7 @@ pub(super) fn look(
     Ok((looks, screened))
 }
 
-fn named<'s>(forest: &Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
+fn named<'s>(forest: &'s Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
     forest.regions.iter().zip(screened).map(|(file, screened)| Named::new(file, screened)).collect()
 }
 
@@ -261,6 +262,7 @@ pub(super) fn solve_all<'s>(
         })?;
         let mut walks: Vec<(Walk<'_>, usize, bool)> = walks.into_iter().flatten().collect();
         walks.sort_by_key(|(walk, ..)| (walk.file.lod, walk.file.position));
+        forget_inner(walks.iter_mut().map(|(walk, ..)| &mut walk.case));
         let members: Vec<survey::Member<'_>> = walks
             .iter()
             .map(|(walk, _, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
@@ -326,7 +328,7 @@ pub(super) fn open<'s>(
         region.header.byte_order = save.byte_order(forest, file);
         region.infer_slots(forest);
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
-        let case = cluster::read(save, &region, slots, sides).map_err(failed(&path))?;
+        let case = cluster::read(save, &region, slots, sides, has_lods(forest)).map_err(failed(&path))?;
         let split = Split::find(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
     };

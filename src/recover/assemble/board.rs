@@ -12,6 +12,7 @@ use crate::recover::assemble::seam_cache::SeamCache;
 use crate::recover::cells::{AXES, LOD_AXIS, Model, Pairs, Side, Vocabulary};
 use crate::recover::faces::Faces;
 use crate::recover::region::Case;
+use crate::recover::seam;
 use crate::recover::weights::Weights;
 
 /// A block that may be in a wrong place: its case, the slot and its index in the walk.
@@ -337,11 +338,36 @@ const fn level((lod, position): Place) -> (u8, i32) {
     (lod, position[1])
 }
 
+/// Blocks whose sides within them are looked at, of all whose outer layers are kept. Chosen.
+const MOST_INSIDE: usize = 400;
+
+/// One of how many blocks that is.
+fn step_inside(blocks: usize) -> usize {
+    blocks.div_ceil(MOST_INSIDE).max(1)
+}
+
+/// Drops the layers from the middle of blocks of regions that are solved together, except those of the blocks whose sides within
+/// them are looked at: they take as much memory as the outer layers.
+pub fn forget_inner<'c>(cases: impl Iterator<Item = &'c mut Case>) {
+    let blocks = cases.flat_map(|case| &mut case.walk.blocks);
+    let mut all: Vec<&mut Arc<Faces>> = blocks.filter_map(|block| block.faces.as_mut()).collect();
+    let step = step_inside(all.len());
+    // Blocks may share their layers.
+    let kept: HashSet<*const Faces> = all.iter().step_by(step).map(|faces| Arc::as_ptr(faces)).collect();
+    for faces in &mut all {
+        if !kept.contains(&Arc::as_ptr(faces))
+            && let Some(faces) = Arc::get_mut(faces)
+        {
+            seam::forget_inner(faces);
+        }
+    }
+}
+
 /// Sides within some blocks, with their axis.
 pub(super) fn inside(cases: &[&Case], words: &Vocabulary) -> Vec<(Side, Side, usize)> {
     let all: Vec<&Faces> =
         cases.iter().flat_map(|case| &case.walk.blocks).filter_map(|block| block.faces.as_deref()).collect();
-    let some = all.iter().step_by(all.len().div_ceil(400).max(1));
+    let some = all.iter().step_by(step_inside(all.len()));
     let rows = some.flat_map(|faces| faces.inner.iter().enumerate());
     rows.filter_map(|(axis, row)| {
         let [a2, a, b, b2] = row.as_deref()?;

@@ -41,6 +41,7 @@ mod vacant;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use crate::recover::assemble::board::forget_inner;
 use crate::recover::assemble::board::{Board, Node, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
