@@ -7,6 +7,7 @@
 
 #[path = "../common/deep.rs"]
 mod deep;
+mod files;
 #[path = "../common/limited.rs"]
 mod limited;
 mod maps;
