@@ -16,7 +16,7 @@ use crate::godot::slots::SlotFormula;
 use crate::parallel;
 use crate::printable::{count, likelihood, triple};
 use crate::recover::assemble::forget_inner;
-use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, has_lods, most_blocks};
+use crate::recover::cluster::{self, Broken, Member, Sides, clusters_of, extent_of, has_lods, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed};
@@ -140,10 +140,8 @@ impl Doubts {
             self.by_file.entry(number).or_default().listed.push(doubt);
         }
         let mut broken = find_broken(save, forest, &files, options, glance);
-        let member = |(file, broken): (&&RegionFile, &Option<Box<Broken>>)| {
-            Member::new(file, broken.as_deref(), glance.has_exchanged(file))
-        };
-        let clusters = clusters(&files.iter().zip(&broken).map(member).collect::<Vec<Member>>());
+        let member = |i: usize| Member::new(files[i], broken[i].as_deref(), glance.has_exchanged(files[i]));
+        let clusters = clusters_of(files.len(), member);
         let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
         // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<u32, Screened> = HashMap::new();

@@ -145,6 +145,15 @@ pub fn read<S: Source>(
     Case::read(region, slots, &save.options.limits, options)
 }
 
+/// As [`clusters`], for so many regions, given by their numbers. They are not listed if nothing of a large save is damaged.
+pub fn clusters_of(regions: usize, member: impl Fn(usize) -> Member) -> Vec<Cluster> {
+    let is_calm = |member: Member| !member.broken && !member.has_exchanged;
+    if regions > FEW_FILES && (0..regions).all(|i| is_calm(member(i))) {
+        return Vec::new();
+    }
+    clusters(&(0..regions).map(member).collect::<Vec<Member>>())
+}
+
 /// Puts regions into clusters. In a small save all regions are solved together, since seams may contradict tables that fit their
 /// sectors. In a large save a first look has to show that, and the regions beside damaged ones are solved with them.
 #[must_use]

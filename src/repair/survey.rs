@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::parallel;
 use crate::recover::assemble::forget_inner;
 pub(super) use crate::recover::cluster::Sides;
-use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of, has_lods};
+use crate::recover::cluster::{self, Broken, Extent, Member, clusters_of, extent_of, has_lods};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
@@ -227,13 +227,13 @@ pub(super) fn solve_all<'s>(
 ) -> Result<(), Error> {
     // A region without a block shows nothing about the others.
     let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Standing::Nothing)).collect();
-    let members: Vec<Member> = known
-        .iter()
-        .map(|&i| Member::new(files[i].1, looks[i].broken(), matches!(looks[i], Standing::Exchanged)))
-        .collect();
+    let member = |k: usize| {
+        let (file, look) = (files[known[k]].1, &looks[known[k]]);
+        Member::new(file, look.broken(), matches!(look, Standing::Exchanged))
+    };
     let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
     let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
-        clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
+        clusters_of(known.len(), member).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
     let solved: HashSet<usize> = clusters.iter().flat_map(|(solved, _)| solved).copied().collect();
     let alone = |i: &usize| matches!(looks[*i], Standing::Odd) && !solved.contains(i);
     clusters.extend((0..files.len()).filter(alone).map(|i| (vec![i], Vec::new())));

@@ -58,6 +58,21 @@ pub(super) fn has_lods_of_port(dir: &Path, entries: &[Entry]) -> bool {
     lods.any(|(path, _)| has_region(path)) && real().file_name() != Some(OsStr::new(REGIONS))
 }
 
+/// The path of a file below a directory, in the memory of its path: a save may have very many files, and what is freed of each is too
+/// small to be of use for anything else.
+fn path_below(path: PathBuf, dir: &Path) -> Box<Path> {
+    let below = path.strip_prefix(dir).unwrap_or(&path);
+    let skipped = path.as_os_str().len() - below.as_os_str().len();
+    match path.into_os_string().into_string() {
+        Ok(mut text) if text.is_char_boundary(skipped) => {
+            text.drain(..skipped);
+            PathBuf::from(text).into()
+        }
+        Ok(text) => PathBuf::from(text).into(),
+        Err(path) => Path::new(&path).strip_prefix(dir).unwrap_or(Path::new(&path)).into(),
+    }
+}
+
 impl Scan<'_> {
     /// Region files without a forest, or with a forest in a parent directory.
     pub(super) fn loose(&mut self, dir: &Path, paths: &[PathBuf]) {
@@ -178,8 +193,7 @@ impl Scan<'_> {
             }
             match (parse_region(name), what) {
                 (Some(position), What::File) => {
-                    let below = path.strip_prefix(forest).unwrap_or(&path);
-                    regions.push(RegionFile::named(below, lod, position));
+                    regions.push(RegionFile::named(path_below(path, forest), lod, position));
                 }
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "region file", None),
                 (Some(_), What::Directory) => {
@@ -269,7 +283,7 @@ impl Scan<'_> {
 }
 
 impl RegionFile {
-    pub(super) fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
+    pub(super) fn named(name: impl Into<Box<Path>>, lod: u8, position: [i32; 3]) -> Self {
         let name = name.into();
         let (header, damage, detail) = (None, Vec::new(), None);
         let (assumes_lod, is_renamed, number) = (false, false, 0);
