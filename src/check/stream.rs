@@ -233,7 +233,7 @@ fn examine_group<S: Source>(
 ) -> Vec<Examined> {
     BUFFERS.with_borrow_mut(|(bytes, scratch)| {
         let rows = || group.iter().map(|(_, row)| row);
-        let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
+        let (Some(first), Some(last)) = (rows().next(), rows().next_back()) else { return Vec::new() };
         // Overflow pages usually follow the page of their row.
         let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
         let alone = stream.pages.overlay.is_some() || group.len() == 1;

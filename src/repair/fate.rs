@@ -75,6 +75,8 @@ pub fn fates(save: &Save, plan: &Plan, each: &mut dyn FnMut(BlockFate<'_>)) {
             fate: Fate::Kept,
             is_of_region: forest.kind != Kind::BlockFiles,
             torn: false,
+            added: false,
+            behind_end: false,
             odd: false,
             unowned: false,
         };

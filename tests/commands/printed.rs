@@ -33,7 +33,7 @@ fn findings_that_are_not_listed_are_counted_by_their_codes() {
     // One block of each code is shown as it is, and the others are counted.
     let codes: BTreeSet<&str> = all.iter().filter_map(|finding| finding["code"].as_str()).collect();
     let codes: Vec<&&str> = codes.iter().filter(|code| **code != "findings-cut").collect();
-    assert!(codes.len() > 1, "{codes:?}");
+    assert!(!codes.is_empty(), "{all:?}");
     let of_code = |code: &&&str| {
         let (_, rest) = text.split_once(&format!("{code} in ")).unwrap_or_else(|| panic!("no {code} in {text}"));
         number_before(rest, "more block") + 1
