@@ -145,6 +145,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let (cases, splits) = (&cases[..], &splits[..]);
     let ways: Vec<Way> = members.iter().map(|member| way(member.case, member.split, member.near)).collect();
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
+    // Seams alone are not enough to be certain of a block whose entry is lost beside blocks that moved.
+    let most: Vec<Certainty> = ways
+        .iter()
+        .map(|way| if matches!(way, Way::Mended(_)) { Certainty::Likely } else { Certainty::Certain })
+        .collect();
     drop(ways);
     let start = |(member, order): (&Member<'_>, &Option<Solved>)| {
         if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), weights) }
@@ -165,11 +170,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     });
     let made: Vec<Assembled> = made.collect();
     let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
-    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
-    let solved = all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
+    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(most));
+    let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, &made);
+            let solved = join(case, order, &made, most);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -445,8 +450,8 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
     made.candidates.iter().filter_map(at).collect()
 }
 
-/// What the order says, with what the seams say of blocks that it left over.
-fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
+/// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
+fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
@@ -467,8 +472,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
         if let Some(&i) = sure.get(&fit.slot) {
             let placed = &mut order.placed[i];
             if case.content(placed.block) == case.content(fit.block) {
-                placed.certainty = placed.certainty.max(fit.certainty);
-                placed.voxels = placed.voxels.max(fit.voxels);
+                placed.certainty = placed.certainty.max(fit.certainty.min(most));
+                placed.voxels = placed.voxels.max(fit.voxels.min(most));
                 placed.p = placed.p.max(fit.p);
             }
             continue;
@@ -486,7 +491,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             .map(|(i, p)| (p.slot, i))
             .collect();
         sure.insert(fit.slot, order.placed.len());
-        let (slot, block, certainty, voxels, p) = (fit.slot, fit.block, fit.certainty, fit.voxels, fit.p);
+        let (slot, block, p) = (fit.slot, fit.block, fit.p);
+        let (certainty, voxels) = (fit.certainty.min(most), fit.voxels.min(most));
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
     }
     order.placed.sort_by_key(|p| p.slot);
