@@ -9,7 +9,7 @@ use super::{Format, Lines};
 use crate::check::{self, Level, Row};
 use crate::draft::{self, Draft};
 use crate::picture::palette::Palette;
-use crate::save::{self, Save};
+use crate::save::Save;
 use crate::sqlite;
 use crate::watch::{Step, Watch};
 use crate::world::Fault;
@@ -88,7 +88,7 @@ fn lines(
 
 /// A file of which no block can be located.
 #[cfg(feature = "sqlite")]
-fn find_unlocated(save: &Save, of: save::File<'_>) -> Option<Fault> {
+fn find_unlocated(save: &Save, of: crate::save::File<'_>) -> Option<Fault> {
     let damage = check::find_unlocated(save, of)?;
     Some(Fault { file: save.shown(&of.path()), why: damage.to_string() })
 }
