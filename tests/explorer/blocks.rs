@@ -56,7 +56,8 @@ fn a_filter_says_how_many_it_lets_through() {
     driver.keys("enter");
     let screen = driver.text_screen();
     assert!(screen.contains("1 of 12 blocks") && screen.contains("state!=ok"), "{screen}");
-    assert!(screen.contains("✗ block-epilogue"), "{screen}");
+    // Of two errors, that which says what happened.
+    assert!(screen.contains("✗ block-torn +1"), "{screen}");
     driver.keys("/");
     driver.text(" colour=red");
     driver.keys("enter");
@@ -180,7 +181,7 @@ fn a_mixed_save_shows_states_and_flags() {
     let mut driver = super::sized(dir.path(), 200, 40);
     driver.keys("2");
     let screen = driver.text_screen();
-    assert!(screen.contains("✗ block-epilogue") && screen.contains("WATER "), "{screen}");
+    assert!(screen.contains("✗ block-torn +1") && screen.contains("WATER "), "{screen}");
 }
 
 #[test]
