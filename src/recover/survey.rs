@@ -12,7 +12,6 @@ use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::bits;
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{self, listed, table_matches_sectors};
-use crate::recover::mended::{Mended, is_gap};
 use crate::recover::region::{Candidate, Case, Listing};
 use crate::recover::settled;
 use crate::recover::solve;
@@ -82,8 +81,6 @@ enum Way {
     Table(Part),
     /// By the order of its sectors.
     Order,
-    /// The same, with the table as it was before entries of it were damaged.
-    Mended(Mended),
 }
 
 /// The entries that alone lead to a whole block of their length: their indices, and those of the blocks.
@@ -122,9 +119,6 @@ fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
     }
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
     if !packed || case.table_end() > case.walk.sectors {
-        if let Some(mended) = Mended::find(case).filter(|_| case.entries.len() <= LARGE || holes(case) <= FEW_HOLES) {
-            return Way::Mended(mended);
-        }
         // The engine never writes such a table; but it may have been killed between two pages of a new one.
         let torn = split.is_some_and(|split| split.by_page) && case.entries.len() <= LARGE;
         let share = exact.len() as f64 / case.entries.len().max(1) as f64;
@@ -145,11 +139,6 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let (cases, splits) = (&cases[..], &splits[..]);
     let ways: Vec<Way> = members.iter().map(|member| way(member.case, member.split, member.near)).collect();
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
-    // Seams alone are not enough to be certain of a block whose entry is lost beside blocks that moved.
-    let most: Vec<Certainty> = ways
-        .iter()
-        .map(|way| if matches!(way, Way::Mended(_)) { Certainty::Likely } else { Certainty::Certain })
-        .collect();
     drop(ways);
     let start = |(member, order): (&Member<'_>, &Option<Solved>)| {
         if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), weights) }
@@ -170,11 +159,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     });
     let made: Vec<Assembled> = made.collect();
     let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
-    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(most));
-    let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
+    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
+    let solved = all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, &made, most);
+            let solved = join(case, order, &made);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -260,7 +249,6 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
         from.push(all.len());
         match (way, split) {
             (Way::Table(trusted), _) => all.push(&trusted.case),
-            (Way::Mended(mended), _) => all.push(&mended.case),
             (Way::Order, None) => all.push(case),
             (Way::Order, Some(split)) => all.extend([&split.trusted.case, &split.rest.case]),
         }
@@ -268,14 +256,13 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
     let solver = solve::solve(&all, watch);
     let each = |((case, split), (way, r)): ((&&Case, &Option<&Split>), (&Way, usize))| match way {
         Way::Table(_) => None,
-        Way::Order => Some(ordered(case, *split, None, &solver, r)),
-        Way::Mended(mended) => Some(ordered(case, None, Some(mended), &solver, r)),
+        Way::Order => Some(ordered(case, *split, &solver, r)),
     };
     cases.iter().zip(splits).zip(ways.iter().zip(from)).map(each).collect()
 }
 
 /// What the order says of one region; its own case is the one from `r` on.
-fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: &Solver<'_>, r: usize) -> Solved {
+fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) -> Solved {
     let (entries, blocks) = (case.entries.len(), case.walk.blocks.len());
     let mut solved = Solved {
         torn: vec![0.0; entries],
@@ -283,16 +270,14 @@ fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: 
         appended: vec![0.0; blocks],
         ..Solved::default()
     };
-    // The entries of gaps are not in the table.
-    let own = mended.map(|mended| mended.of.iter().map(|of| of.unwrap_or(usize::MAX)).collect());
-    let all: [Vec<usize>; 2] = [own.unwrap_or_else(|| (0..entries).collect()), (0..blocks).collect()];
+    let all = [(0..entries).collect(), (0..blocks).collect()];
     let parts: Vec<(usize, &[Vec<usize>; 2])> = match split {
         None => vec![(r, &all)],
         Some(split) => vec![(r, &split.trusted.of), (r + 1, &split.rest.of)],
     };
     for (r, [entries, blocks]) in parts {
         let state = &solver.states[r];
-        for (k, &i) in entries.iter().enumerate().filter(|(_, i)| **i < case.entries.len()) {
+        for (k, &i) in entries.iter().enumerate() {
             solved.torn[i] = state.posterior.torn.get(k).copied().unwrap_or(0.0);
             let options = state.options.get(k).into_iter().flatten();
             solved.options[i] = options.map(|o| Candidate { block: blocks[o.block], ..*o }).collect();
@@ -300,8 +285,7 @@ fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: 
         for (k, &b) in blocks.iter().enumerate() {
             solved.appended[b] = state.posterior.appended.get(k).copied().unwrap_or(0.0);
         }
-        let placed = decide(solver, r).into_iter().filter(|placed| !is_gap(placed.slot));
-        solved.placed.extend(placed.map(|p| Placed { block: blocks[p.block], ..p }));
+        solved.placed.extend(decide(solver, r).into_iter().map(|p| Placed { block: blocks[p.block], ..p }));
     }
     if split.is_some_and(|split| !split.sure) {
         for placed in &mut solved.placed {
@@ -311,7 +295,7 @@ fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: 
     }
     solved.placed.sort_by_key(|p| p.slot);
     let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    solved.as_listed = split.is_none() && mended.is_none() && table_matches_sectors(case, &by_slot);
+    solved.as_listed = split.is_none() && table_matches_sectors(case, &by_slot);
     solved
 }
 
@@ -450,8 +434,8 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
     made.candidates.iter().filter_map(at).collect()
 }
 
-/// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
-fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> Solved {
+/// What the order says, with what the seams say of blocks that it left over.
+fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
@@ -472,8 +456,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> So
         if let Some(&i) = sure.get(&fit.slot) {
             let placed = &mut order.placed[i];
             if case.content(placed.block) == case.content(fit.block) {
-                placed.certainty = placed.certainty.max(fit.certainty.min(most));
-                placed.voxels = placed.voxels.max(fit.voxels.min(most));
+                placed.certainty = placed.certainty.max(fit.certainty);
+                placed.voxels = placed.voxels.max(fit.voxels);
                 placed.p = placed.p.max(fit.p);
             }
             continue;
@@ -491,8 +475,7 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> So
             .map(|(i, p)| (p.slot, i))
             .collect();
         sure.insert(fit.slot, order.placed.len());
-        let (slot, block, p) = (fit.slot, fit.block, fit.p);
-        let (certainty, voxels) = (fit.certainty.min(most), fit.voxels.min(most));
+        let (slot, block, certainty, voxels, p) = (fit.slot, fit.block, fit.certainty, fit.voxels, fit.p);
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
     }
     order.placed.sort_by_key(|p| p.slot);
