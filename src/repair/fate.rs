@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::godot::stream::loc::Place;
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::out::below;
@@ -58,6 +57,25 @@ pub struct BlockFate<'p> {
     pub unowned: bool,
 }
 
+impl<'p> BlockFate<'p> {
+    /// A block outside of regions of which nothing more is to be said.
+    const fn new(file: &'p Path, lod: u8, position: Option<[i32; 3]>, fate: Fate) -> Self {
+        Self {
+            file,
+            lod,
+            position,
+            record: None,
+            fate,
+            is_of_region: false,
+            torn: false,
+            added: false,
+            behind_end: false,
+            odd: false,
+            unowned: false,
+        }
+    }
+}
+
 /// The files of a save that a plan lists, by path.
 type Files<'s> = HashMap<PathBuf, File<'s>>;
 
@@ -67,19 +85,8 @@ type Files<'s> = HashMap<PathBuf, File<'s>>;
 pub fn fates(save: &Save, plan: &Plan, each: &mut dyn FnMut(BlockFate<'_>)) {
     for (forest, file) in copied_regions(save, plan) {
         let name = below(&save.path, &forest.dir.join(&file.name));
-        let fate = BlockFate {
-            file: &name,
-            lod: file.lod,
-            position: None,
-            record: None,
-            fate: Fate::Kept,
-            is_of_region: forest.kind != Kind::BlockFiles,
-            torn: false,
-            added: false,
-            behind_end: false,
-            odd: false,
-            unowned: false,
-        };
+        let is_of_region = forest.kind != Kind::BlockFiles;
+        let fate = BlockFate { is_of_region, ..BlockFate::new(&name, file.lod, None, Fate::Kept) };
         if let Ok(Some(own)) = save.region(forest, file) {
             listed(own, &mut |position| each(BlockFate { position, ..fate }));
         }
@@ -102,21 +109,11 @@ fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]
 fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
     let is_of_region =
         !matches!(files.get(&region.path), Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles);
-    let fate = |position, fate, torn, odd| {
-        let (file, lod) = (region.name.as_path(), region.lod);
-        BlockFate {
-            file,
-            lod,
-            position,
-            record: None,
-            fate,
-            is_of_region,
-            torn,
-            added: false,
-            behind_end: false,
-            odd,
-            unowned: false,
-        }
+    let fate = |position, fate, torn, odd| BlockFate {
+        is_of_region,
+        torn,
+        odd,
+        ..BlockFate::new(&region.name, region.lod, position, fate)
     };
     let own = || -> Option<Region<FileSource>> {
         let &File::Region(forest, file) = files.get(&region.path)? else { return None };
@@ -182,17 +179,9 @@ fn of_decision(block: &Decision) -> (Fate, bool, bool) {
 
 fn of_pak(save: &Save, files: &Files<'_>, pak: &PakPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
     let fate = |record, position, fate, torn| BlockFate {
-        file: &pak.name,
-        lod: 0,
-        position,
         record: Some(record),
-        fate,
-        is_of_region: false,
         torn,
-        added: false,
-        behind_end: false,
-        odd: false,
-        unowned: false,
+        ..BlockFate::new(&pak.name, 0, position, fate)
     };
     let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'_>)| {
         let Some(&File::Pak(dir, file)) = files.get(&pak.path) else { return };
@@ -218,22 +207,8 @@ fn of_pak(save: &Save, files: &Files<'_>, pak: &PakPlan, each: &mut dyn FnMut(Bl
 }
 
 fn of_stream(save: &Save, stream: &StreamPlan, each: &mut dyn FnMut(BlockFate<'_>)) {
-    let fate = |lod, position, fate, torn, odd| {
-        let file = &stream.name;
-        BlockFate {
-            file,
-            lod,
-            position,
-            record: None,
-            fate,
-            is_of_region: false,
-            torn,
-            added: false,
-            behind_end: false,
-            odd,
-            unowned: false,
-        }
-    };
+    let fate =
+        |lod, position, fate, torn, odd| BlockFate { torn, odd, ..BlockFate::new(&stream.name, lod, position, fate) };
     match stream.action {
         Action::Copy | Action::Restore => {
             let Some(file) = save.streams.iter().find(|file| file.path == stream.path) else { return };
@@ -246,7 +221,7 @@ fn of_stream(save: &Save, stream: &StreamPlan, each: &mut dyn FnMut(BlockFate<'_
         Action::SetAside | Action::FromBackup => {}
         Action::Rebuild => {
             // A block that is lost is there in part if its row keeps its instances.
-            let missing: HashSet<Place> = stream.missing.iter().map(|(place, _)| *place).collect();
+            let missing = stream.missing_places();
             let mut written = HashSet::new();
             for row in &stream.rows {
                 let in_part = missing.contains(&row.place);

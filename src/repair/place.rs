@@ -76,11 +76,12 @@ pub(super) fn region_plan(
     let unowned = placing.unowned();
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
     // The checker reports the likely position of a block without an entry; lost+found keeps the block with that position.
-    let likely = solved.placed.iter().any(|p| p.certainty >= Certainty::Likely && !by_slot.contains_key(&p.slot));
-    let listed: HashSet<u32> = by_slot.keys().copied().collect();
+    let without_entry = solved.placed.iter().filter(|p| !by_slot.contains_key(&p.slot));
+    let likely: Vec<[i32; 3]> =
+        without_entry.filter(|p| p.certainty >= Certainty::Likely).map(|p| p.position).collect();
     drop(by_slot);
     let odd = placing.set_right()?;
-    if as_listed && packed && !appended && !likely && sound && !odd {
+    if as_listed && packed && !appended && likely.is_empty() && sound && !odd {
         return Ok(plan);
     }
     plan.action = Action::Rebuild;
@@ -121,9 +122,8 @@ pub(super) fn region_plan(
         plan.missing.extend(position.map(|at| (at, MissingReason::NoSectors)));
     }
     // A block without an entry whose position is likely is one of the save's blocks, whether it is written or not.
-    let without_entry = solved.placed.iter().filter(|p| p.certainty >= Certainty::Likely);
-    let without_entry = without_entry.filter(|p| !listed.contains(&p.slot) && !placing.filled.contains(&p.position));
-    plan.missing.extend(without_entry.map(|p| (p.position, MissingReason::Uncertain)));
+    let likely = likely.into_iter().filter(|at| !placing.filled.contains(at));
+    plan.missing.extend(likely.map(|at| (at, MissingReason::Uncertain)));
     plan.missing.sort_unstable();
     placing.list_unowned(&unowned);
     placing.lost.sort_by_key(|lost| lost.sector);

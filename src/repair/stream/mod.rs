@@ -12,7 +12,7 @@ mod report;
 mod settings;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -309,6 +309,11 @@ fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static 
 }
 
 impl StreamPlan {
+    /// The positions whose blocks are lost; a row is written for some of them, without the voxels of the block.
+    pub(super) fn missing_places(&self) -> HashSet<Place> {
+        self.missing.iter().map(|(place, _)| *place).collect()
+    }
+
     /// Whether the written rows differ from those of the source.
     fn changes_rows(&self, there: usize) -> bool {
         let plain = |row: &StreamDecision| {

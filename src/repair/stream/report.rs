@@ -176,8 +176,8 @@ pub(crate) fn page_loss(plan: &StreamPlan) -> Option<String> {
 fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&StreamDecision) -> bool| plan.rows.iter().filter(|row| is(row)).count();
     let mut line = format!("{name}: {}", kept_rows(plan));
-    let lost: std::collections::HashSet<Place> = plan.missing.iter().map(|(place, _)| *place).collect();
-    let in_part = |row: &StreamDecision| lost.contains(&row.place);
+    let missing = plan.missing_places();
+    let in_part = |row: &StreamDecision| missing.contains(&row.place);
     let without_instances = plan.without_instances().count();
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found && !in_part(row);
     for (n, what) in [
