@@ -20,6 +20,7 @@ mod level;
 mod map;
 mod misplaced;
 mod outcome;
+mod outlook;
 mod pak;
 mod pass_on;
 mod region;
@@ -29,6 +30,7 @@ mod row_table;
 mod rows;
 mod save_arguments;
 mod semantic;
+mod sentence;
 mod stream;
 mod totals;
 mod verdict;
@@ -70,6 +72,7 @@ pub(crate) use map::part_name;
 #[cfg(feature = "cli")]
 pub(crate) use misplaced::{BlockObserver, misplaced_observed};
 pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
+pub use outlook::identical_words;
 pub(crate) use region::missing::missing;
 use report::{Checked, Report};
 pub use report::{Counts, Stats};
@@ -78,9 +81,10 @@ pub use row_table::RowTable;
 use row_table::TakeRows;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, list_each, row_table, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
+pub use sentence::{RepairWords, Sentence};
 pub(crate) use stream::batches as row_batches;
 pub use totals::Totals;
-pub use verdict::{RepairWords, Sentence, identical_words, sentences, verdict};
+pub use verdict::{sentences, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

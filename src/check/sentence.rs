@@ -1,0 +1,59 @@
+//! The sentences of a verdict, in parts: who shows them may leave parts out.
+
+use std::fmt;
+
+/// A sentence at the end of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sentence {
+    /// What happened, without a full stop, and the figures that follow from it.
+    Cause(String, Option<String>),
+    /// What distinguishes similar causes.
+    TellApart(String),
+    /// The command that repairs the save, and what it does.
+    Repair(RepairWords),
+    /// Anything else.
+    Plain(String),
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cause(cause, Some(figures)) => write!(f, "{cause}: {figures}."),
+            Self::Cause(cause, None) => write!(f, "{cause}."),
+            Self::Repair(words) => words.fmt(f),
+            Self::TellApart(text) | Self::Plain(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a repair does, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairWords {
+    /// The command, without the level.
+    pub command: String,
+    /// Whether it does nothing without `--level likely`.
+    pub only_likely: bool,
+    /// What it does: a verb and its objects.
+    pub does: String,
+    /// That what it does is only likely: a clause, or nothing.
+    pub doubt: &'static str,
+    /// What is lost with the more of two levels: a clause, or nothing.
+    pub lost: String,
+    /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
+    pub rest: String,
+    /// A further sentence, with a space before it, or nothing.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for RepairWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, only_likely, does, doubt, lost, rest, advice } = self;
+        let level = if *only_likely { " --level likely" } else { "" };
+        write!(f, "{command}{level} {does}{doubt}{lost}{rest}.{advice}")
+    }
+}
+
+/// A sentence of its own.
+pub(super) fn plain(text: impl Into<String>) -> Sentence {
+    Sentence::Plain(text.into())
+}
