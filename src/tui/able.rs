@@ -44,8 +44,7 @@ impl App {
     /// Whether a finding is selected.
     #[must_use]
     pub fn can_explain(&self) -> bool {
-        self.selection.finding.is_some()
-            || (self.pane == Pane::Findings && panes::findings::heading_words(self).is_some())
+        self.selection.finding.is_some() || panes::findings::is_at_heading(self)
     }
 
     /// Whether there is something to filter.

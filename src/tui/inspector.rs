@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::data::{NodeKind, Opened, Slot, Store};
 use super::numbers::bytes;
-use super::pane::{InspectorLines, Pane};
+use super::pane::InspectorLines;
 use super::theme::{Role, level_role, owner_role};
 use super::{App, Focus};
 use crate::bytes::Span;
@@ -113,7 +113,7 @@ fn lines(app: &App) -> (String, InspectorLines) {
         }
         return (title, out);
     }
-    if let Some(heading) = super::panes::findings::heading_words(app).filter(|_| app.pane == Pane::Findings) {
+    if let Some(heading) = super::panes::findings::heading_words(app) {
         return heading;
     }
     if let Some((title, words)) = super::panes::diff::under_cursor(app) {

@@ -215,38 +215,32 @@ fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// All that is known of a cause.
-fn explain_cause(cause: &Cause, width: u16) -> Scrolled {
-    let width = usize::from(width.saturating_sub(4)).max(1);
-    let name = vec![(Role::Dim, format!("cause: {}", cause.kind.name()))];
-    let paragraph = |(role, text): (Role, String)| {
-        let rows = wrap(&text, width).into_iter().map(move |row| vec![(role, row)]);
-        std::iter::once(Vec::new()).chain(rows).collect::<Vec<Pieces>>()
-    };
-    let lines = std::iter::once(name).chain(cause_words(cause).into_iter().flat_map(paragraph)).collect();
+/// A heading, and paragraphs with an empty row before each.
+fn explanation(heading: (Role, String), paragraphs: Vec<(Role, String)>, width: u16) -> Scrolled {
+    let width = usize::from(width.saturating_sub(4));
+    let mut lines = vec![vec![heading]];
+    for (role, text) in paragraphs {
+        lines.push(Vec::new());
+        lines.extend(wrap(&text, width).into_iter().map(|row| vec![(role, row)]));
+    }
     Scrolled { title: "Explain  (esc closes)", lines, columns: 1 }
 }
 
+/// All that is known of a cause.
+fn explain_cause(cause: &Cause, width: u16) -> Scrolled {
+    explanation((Role::Dim, format!("cause: {}", cause.kind.name())), cause_words(cause), width)
+}
+
 fn explain(app: &App, code: Code, width: u16) -> Scrolled {
-    let width = usize::from(width.saturating_sub(4)).max(1);
-    let mut lines: Vec<Pieces> = Vec::new();
     let level = Some(code.level());
-    let mark = app.glyphs.level(level);
-    lines.push(vec![(level_role(level), format!("{mark} {} {}", code.level().name(), code.name()))]);
-    let mut paragraph = |text: &str, role: Role| {
-        lines.push(Vec::new());
-        for text in wrap(text, width) {
-            lines.push(vec![(role, text)]);
-        }
-    };
+    let heading = format!("{} {} {}", app.glyphs.level(level), code.level().name(), code.name());
     let finding = app.selection.finding.and_then(|at| app.findings.list.get(at)).filter(|f| f.code() == code);
-    if let Some(finding) = finding {
-        paragraph(&finding.to_string(), Role::Text);
-    }
-    paragraph(code.title(), Role::Strong);
-    code.explanation().split("\n\n").for_each(|text| paragraph(text, Role::Text));
-    paragraph("What to do", Role::Strong);
+    let mut paragraphs: Vec<(Role, String)> = Vec::new();
+    paragraphs.extend(finding.map(|finding| (Role::Text, finding.to_string())));
+    paragraphs.push((Role::Strong, code.title().to_owned()));
+    paragraphs.extend(code.explanation().split("\n\n").map(|text| (Role::Text, text.to_owned())));
+    paragraphs.push((Role::Strong, "What to do".to_owned()));
     let next = finding.map_or_else(|| app.findings.advice.next_of(code), |finding| app.findings.advice.next(finding));
-    paragraph(&next, Role::Text);
-    Scrolled { title: "Explain  (esc closes)", lines, columns: 1 }
+    paragraphs.push((Role::Text, next));
+    explanation((level_role(level), heading), paragraphs, width)
 }

@@ -189,7 +189,7 @@ pub fn act(app: &mut App, action: Action) {
             app.popup = Some(Popup::Commands(0));
             app.prompt = Some(Prompt::new(Purpose::Command, ""));
         }
-        Action::Explain if app.pane == Pane::Findings && panes::findings::heading_words(app).is_some() => {
+        Action::Explain if panes::findings::is_at_heading(app) => {
             match panes::findings::cause_at_cursor(app).cloned() {
                 Some(cause) => app.popup = Some(Popup::Explain(Explained::Cause(cause), 0)),
                 None => app.show_message("No cause explains these findings; e on one of them explains it.".into()),

@@ -183,9 +183,9 @@ fn sentences(app: &App) -> Vec<Sentence> {
     sentences
 }
 
-/// Sentences as text; in a directory of several saves the first one with the name of the save that it is about.
-fn named(app: &App, sentences: &[Sentence], is_short: bool) -> Vec<String> {
-    let text = |sentence: &Sentence| if is_short { shortened(app, sentence) } else { sentence.to_string() };
+/// Prints sentences; in a directory of several saves the first one with the name of the save that it is about.
+fn print(app: &App, sentences: &[Sentence], is_short: bool) -> Vec<String> {
+    let text = |sentence: &Sentence| if is_short { shorten(app, sentence) } else { sentence.to_string() };
     let mut lines: Vec<String> = sentences.iter().map(text).collect();
     if let (Some(dir), Some(index), Some(first)) = (world::directory(app), &app.index, lines.first_mut()) {
         first.insert_str(0, &format!("{}: ", index.save.shown(&dir)));
@@ -196,7 +196,7 @@ fn named(app: &App, sentences: &[Sentence], is_short: bool) -> Vec<String> {
 /// The sentences of the verdict, as they are where there is room for all of them.
 #[must_use]
 pub fn lines(app: &App) -> Vec<String> {
-    named(app, &sentences(app), false)
+    print(app, &sentences(app), false)
 }
 
 /// Panes that show the verdict.
@@ -212,14 +212,14 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     let width = usize::from(width.saturating_sub(2)).max(1);
     let mut sentences = sentences(app);
     let rows = |lines: &[String]| lines.iter().map(|line| wrap(line, width).len()).sum::<usize>();
-    let mut texts = named(app, &sentences, false);
+    let mut texts = print(app, &sentences, false);
     // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
     if rows(&texts) > 2 {
-        texts = named(app, &sentences, true);
+        texts = print(app, &sentences, true);
     }
     if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut()) {
         *figures = None;
-        texts = named(app, &sentences, true);
+        texts = print(app, &sentences, true);
     }
     let of_sentence = |(sentence, text): (&Sentence, &String)| {
         let role = if matches!(sentence, Sentence::Repair(_)) { Role::Key } else { Role::Strong };
@@ -230,9 +230,9 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     note.into_iter().chain(sentences.iter().zip(&texts).flat_map(of_sentence)).collect()
 }
 
-/// A sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
+/// Prints a sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
 /// is lost without `--level likely`.
-fn shortened(app: &App, sentence: &Sentence) -> String {
+fn shorten(app: &App, sentence: &Sentence) -> String {
     let key = |action| app.settings.keymap.keys(action).last().map(|key| super::keys::short(*key, app.glyphs.ascii));
     let (Sentence::Repair(words), Some(repair)) = (sentence, key(Action::Pane(Pane::Repair))) else {
         return sentence.to_string();

@@ -323,16 +323,18 @@ pub fn current(app: &App) -> Option<&Marks> {
 /// Selects the finding about a sector, if there is one. Where a block is selected, a finding about another block is not its own,
 /// although both have the sector.
 pub fn select_finding(app: &mut App, sector: u64) {
-    let block =
-        app.selected_item().zip(app.selected_slot()).and_then(|(item, slot)| Some((item, slot.lod, slot.position?)));
-    let of_block = block.and_then(|(item, lod, position)| app.findings.about_block(item, lod, position));
-    let is_own = |number: &usize| {
-        let about = app.findings.list.get(*number).and_then(|finding| finding.block);
-        let about = about.and_then(|about| Some((about.lod, about.position?)));
-        about.is_none() || about == block.map(|(_, lod, position)| (lod, position)) || block.is_none()
+    let block = app.selected_slot().and_then(|slot| Some((slot.lod, slot.position?)));
+    let of_block = || {
+        let (lod, position) = block?;
+        app.findings.about_block(app.selected_item()?, lod, position)
     };
-    let of_sector = || current(app).and_then(|marks| marks.finding(marks.run_at(sector)?)).filter(is_own);
-    app.selection.finding = of_block.or_else(of_sector);
+    let of_sector = || {
+        let marks = current(app)?;
+        let number = marks.finding(marks.run_at(sector)?)?;
+        let about = app.findings.list.get(number)?.block.and_then(|about| Some((about.lod, about.position?)));
+        (about.is_none() || block.is_none() || about == block).then_some(number)
+    };
+    app.selection.finding = of_block().or_else(of_sector);
 }
 
 /// Selects the finding about a block, if there is one.

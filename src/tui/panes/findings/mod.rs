@@ -106,11 +106,22 @@ fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
     }
 }
 
+/// The number of the heading that the user moved to, while the pane is shown.
+fn chosen_heading(app: &App) -> Option<usize> {
+    let state = &app.panes.findings;
+    let number = state.at_heading.filter(|_| app.pane == Pane::Findings && state.causes > 0 && state.moved)?;
+    state.headings.get(number).map(|_| number)
+}
+
+/// Whether the user moved to a heading.
+pub fn is_at_heading(app: &App) -> bool {
+    chosen_heading(app).is_some()
+}
+
 /// The heading that the user moved to: its title, and how many findings are below it.
 pub fn heading_words(app: &App) -> Option<(String, InspectorLines)> {
     let state = &app.panes.findings;
-    let number = state.at_heading.filter(|_| state.causes > 0 && state.moved)?;
-    state.headings.get(number)?;
+    let number = chosen_heading(app)?;
     let title = cause_at_cursor(app).map_or_else(|| "Other findings".to_owned(), |cause| cause.kind.name().to_owned());
     let count = |level| {
         let n = state.groups.count_below(number, level);
