@@ -381,7 +381,7 @@ fn doubt(
             _ => (Code::PlaceDoubt, None),
         },
         (Some(_), None) => (Code::BlockMoved, stands),
-        // A finding about the table says it of an entry behind the end of the file, where nothing is that could be torn.
+        // `table-beyond-end` reports such entries past the end of the file: no part of their blocks is there.
         (None, None) if torn && entry.first < case.walk.sectors => (Code::BlockTorn, None),
         (None, None) if torn => return None,
         (None, None) => (Code::PlaceDoubt, Some("There is no whole block at this sector.".to_owned())),

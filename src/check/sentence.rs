@@ -1,4 +1,4 @@
-//! The sentences of a verdict, in parts: who shows them may leave parts out.
+//! The sentences of a verdict, in parts, so that the explorer can shorten them.
 
 use std::fmt;
 
@@ -35,13 +35,13 @@ pub struct RepairWords {
     pub only_likely: bool,
     /// What it does: a verb and its objects.
     pub does: String,
-    /// That what it does is only likely: a clause, or nothing.
+    /// A clause that says that this is only likely, or nothing.
     pub doubt: &'static str,
-    /// What is lost with the more of two levels: a clause, or nothing.
+    /// A clause that says what is lost at the level `likely`, or nothing.
     pub lost: String,
     /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
     pub rest: String,
-    /// A further sentence, with a space before it, or nothing.
+    /// Another sentence, with a space before it, or nothing.
     pub advice: &'static str,
 }
 

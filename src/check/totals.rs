@@ -29,8 +29,8 @@ pub struct Totals {
     pub set_aside_identical: u64,
     /// Of the blocks that are not kept, those that are torn in the save.
     pub torn: u64,
-    /// Of the blocks that are not kept, those whose entries lead behind the end of their file, where it is cut off.
-    pub behind_end: u64,
+    /// Of the blocks that are not kept, those whose entries point past the end of their file.
+    pub beyond_end: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
     pub odd: u64,
     /// Files that are not copied byte by byte.
@@ -103,7 +103,7 @@ impl Totals {
     /// not at all.
     #[must_use]
     pub const fn misplaced(&self) -> u64 {
-        self.source.saturating_sub(self.kept + self.torn + self.behind_end + self.odd)
+        self.source.saturating_sub(self.kept + self.torn + self.beyond_end + self.odd)
     }
 
     /// Positions without a block in the result without `--level likely`.
@@ -132,7 +132,7 @@ impl Totals {
         self.set_aside += other.set_aside;
         self.set_aside_identical += other.set_aside_identical;
         self.torn += other.torn;
-        self.behind_end += other.behind_end;
+        self.beyond_end += other.beyond_end;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;

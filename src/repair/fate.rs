@@ -50,7 +50,7 @@ pub struct BlockFate<'p> {
     /// Whether it is of a file that the save does not have, and comes from a backup.
     pub added: bool,
     /// Whether its file ends before it.
-    pub behind_end: bool,
+    pub beyond_end: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
     /// Whether it is whole and the table of its region has no entry for its position.
@@ -58,7 +58,7 @@ pub struct BlockFate<'p> {
 }
 
 impl<'p> BlockFate<'p> {
-    /// A block outside of regions of which nothing more is to be said.
+    /// A block that is not in a region file, without any other property.
     const fn new(file: &'p Path, lod: u8, position: Option<[i32; 3]>, fate: Fate) -> Self {
         Self {
             file,
@@ -69,7 +69,7 @@ impl<'p> BlockFate<'p> {
             is_of_region: false,
             torn: false,
             added: false,
-            behind_end: false,
+            beyond_end: false,
             odd: false,
             unowned: false,
         }
@@ -158,7 +158,7 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
             }
             for (position, why) in &region.missing {
                 let lost = fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false);
-                each(BlockFate { behind_end: *why == MissingReason::BehindEnd, ..lost });
+                each(BlockFate { beyond_end: *why == MissingReason::BeyondEnd, ..lost });
             }
         }
     }

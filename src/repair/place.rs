@@ -106,7 +106,7 @@ pub(super) fn region_plan(
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         let is_torn = solved.torn[i] > 0.5 || torn.contains(&entry.first);
         let why = if is_torn && entry.first >= case.walk.sectors {
-            MissingReason::BehindEnd
+            MissingReason::BeyondEnd
         } else if is_torn {
             MissingReason::Torn
         } else if solved.options.get(i).is_none_or(Vec::is_empty) {

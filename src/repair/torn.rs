@@ -61,8 +61,8 @@ impl Placing<'_, '_> {
         Ok(())
     }
 
-    /// Keeps what is between the parts of blocks that were being moved, where it is not there twice. A game that was only killed
-    /// leaves nothing else there; without power, older pages may be.
+    /// Keeps sectors between the parts of blocks that were being moved, except copies of other sectors. A killed game leaves only
+    /// copies there; after a power loss, older pages may be there.
     pub fn between_parts(&mut self) -> Result<(), draft::Error> {
         let walk = &self.case().walk;
         let spliced = walk.blocks.iter().filter_map(|block| Some((block.first, block.splice?)));

@@ -39,10 +39,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
             Fate::Lost => &mut totals.lost,
         } += 1;
         totals.torn += u64::from(block.torn);
-        totals.behind_end += u64::from(block.behind_end);
+        totals.beyond_end += u64::from(block.beyond_end);
         totals.damaged += u64::from(block.torn && !block.is_of_region);
         totals.odd_rows += u64::from(block.odd && !block.is_of_region);
-        let is_elsewhere = !block.torn && !block.behind_end && !block.odd && block.fate != Fate::Kept;
+        let is_elsewhere = !block.torn && !block.beyond_end && !block.odd && block.fate != Fate::Kept;
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.unowned += u64::from(is_elsewhere && block.unowned);

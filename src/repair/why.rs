@@ -58,8 +58,8 @@ impl serde::Serialize for KeptReason {
 pub enum MissingReason {
     /// Its block is torn.
     Torn,
-    /// Its entry leads behind the end of the file, and its block is nowhere else.
-    BehindEnd,
+    /// Its entry points past the end of the file, and its block is nowhere else.
+    BeyondEnd,
     /// No block was found for it.
     NotFound,
     /// Several blocks are possible, and none is certain enough.
@@ -72,7 +72,7 @@ impl fmt::Display for MissingReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Torn => "its block is torn",
-            Self::BehindEnd => "its block is not in the file, which ends before it",
+            Self::BeyondEnd => "its block is not in the file, which ends before it",
             Self::NotFound => "no block was found for it",
             Self::Uncertain => "no block fits it for certain",
             Self::NoSectors => "its entry has no sectors",

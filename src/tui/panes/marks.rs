@@ -320,8 +320,8 @@ pub fn current(app: &App) -> Option<&Marks> {
     (Some(key) == app.item_key()).then_some(&state.marks)
 }
 
-/// Selects the finding about a sector, if there is one. Where a block is selected, a finding about another block is not its own,
-/// although both have the sector.
+/// Selects the finding about a sector, if there is one. If a block is selected, findings about other blocks in the same sector are
+/// left out.
 pub fn select_finding(app: &mut App, sector: u64) {
     let block = app.selected_slot().and_then(|slot| Some((slot.lod, slot.position?)));
     let of_block = || {

@@ -86,7 +86,7 @@ fn areas(app: &App, height: u16) -> Areas {
         // A cause is shown in full, before its findings.
         (Some(_), _) => {
             let lines = cause_at_cursor(app).map_or(0, |cause| words::cause_lines(app, cause));
-            // Its findings have a third of the pane.
+            // A third of the pane stays for its findings.
             lines.min(height.saturating_sub(summary + (height / 3).max(2)))
         }
         (None, Some(number)) => {
