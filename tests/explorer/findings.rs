@@ -342,3 +342,16 @@ fn a_finding_of_a_description_is_titled_by_its_file() {
     driver.keys("enter");
     assert!(!super::pane_text(&driver).contains("sector 0"), "{}", super::pane_text(&driver));
 }
+
+#[test]
+fn a_cause_is_explained_and_its_findings_are_counted() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut driver = super::sized(&super::repair::crash("crash_terrain/t1"), columns, rows);
+        driver.keys("7 home");
+        let screen = driver.text_screen();
+        assert!(screen.contains("killed-while-saving") && screen.contains("Enter folds its findings"), "{screen}");
+        driver.keys("e");
+        let screen = driver.text_screen();
+        assert!(screen.contains("cause: killed-while-saving") && screen.contains("What can come back"), "{screen}");
+    }
+}

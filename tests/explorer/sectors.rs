@@ -280,3 +280,25 @@ fn a_damaged_sector_is_marked_in_all_of_its_cells() {
     let row = row_with(&driver, "lod0/r.0.0.0.vxr");
     assert!(row.contains("✗✗"), "{row}");
 }
+
+/// In the table of a killed game, entries of several blocks may point to one sector.
+#[test]
+fn the_finding_of_a_sector_is_about_the_block_that_is_selected() {
+    let mut driver = super::sized(&super::repair::crash("crash_terrain/t1"), 120, 40);
+    let mut about_blocks = 0;
+    for region in ["r.0.0.0.vxr", "r.-1.-1.0.vxr"] {
+        select(&mut driver, region);
+        driver.keys("3 - - - - home");
+        for _ in 0..40 {
+            let finding = driver.app.selection.finding.map(|number| driver.app.findings.list[number].clone());
+            let about = finding.and_then(|finding| finding.block?.position);
+            let selected = driver.app.selected_slot().and_then(|slot| slot.position);
+            if let (Some(about), Some(selected)) = (about, selected) {
+                assert_eq!(about, selected, "{}", driver.text_screen());
+                about_blocks += 1;
+            }
+            driver.keys("right");
+        }
+    }
+    assert!(about_blocks > 10, "{about_blocks}");
+}
