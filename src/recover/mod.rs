@@ -16,6 +16,7 @@ pub mod explained;
 pub mod faces;
 mod joint;
 pub mod map;
+pub mod mended;
 pub mod moved;
 pub mod names;
 pub mod pak;

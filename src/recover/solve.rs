@@ -132,6 +132,11 @@ impl Solver<'_> {
     }
 }
 
+/// How many blocks of a region the game took out of their places, as far as the order alone tells.
+pub(super) fn taken_out(case: &Case) -> f64 {
+    first(case).posterior.gone.iter().sum()
+}
+
 /// What the order alone says of a region.
 fn first(case: &Case) -> State {
     let entries: Vec<(u32, u32)> = case.entries.iter().map(|e| (e.first, e.count)).collect();

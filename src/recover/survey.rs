@@ -12,6 +12,7 @@ use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::bits;
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{self, listed, table_matches_sectors};
+use crate::recover::mended::{Mended, is_gap};
 use crate::recover::region::{Candidate, Case, Listing};
 use crate::recover::settled;
 use crate::recover::solve;
@@ -81,6 +82,8 @@ enum Way {
     Table(Part),
     /// By the order of its sectors.
     Order,
+    /// The same, with the table as it was before entries of it were damaged.
+    Mended(Mended),
 }
 
 /// The entries that alone lead to a whole block of their length: their indices, and those of the blocks.
@@ -119,8 +122,13 @@ fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
     }
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
     if !packed || case.table_end() > case.walk.sectors {
+        let is_bounded = case.entries.len() <= LARGE || holes(case) <= FEW_HOLES;
+        let by_page = split.is_some_and(|split| split.by_page);
+        if let Some(mended) = Mended::find(case).filter(|_| is_bounded && !by_page) {
+            return Way::Mended(mended);
+        }
         // The engine never writes such a table; but it may have been killed between two pages of a new one.
-        let torn = split.is_some_and(|split| split.by_page) && case.entries.len() <= LARGE;
+        let torn = by_page && case.entries.len() <= LARGE;
         let share = exact.len() as f64 / case.entries.len().max(1) as f64;
         return if torn && share < NEARLY_ALL { Way::Order } else { table() };
     }
@@ -139,6 +147,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let (cases, splits) = (&cases[..], &splits[..]);
     let ways: Vec<Way> = members.iter().map(|member| way(member.case, member.split, member.near)).collect();
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
+    // Seams alone are not enough to be certain of a block whose entry is lost beside blocks that moved.
+    let most: Vec<Certainty> = ways
+        .iter()
+        .map(|way| if matches!(way, Way::Mended(_)) { Certainty::Likely } else { Certainty::Certain })
+        .collect();
     drop(ways);
     let start = |(member, order): (&Member<'_>, &Option<Solved>)| {
         if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), weights) }
@@ -159,11 +172,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     });
     let made: Vec<Assembled> = made.collect();
     let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
-    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
-    let solved = all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
+    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(most));
+    let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, &made);
+            let solved = join(case, order, &made, most);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -249,6 +262,7 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
         from.push(all.len());
         match (way, split) {
             (Way::Table(trusted), _) => all.push(&trusted.case),
+            (Way::Mended(mended), _) => all.push(&mended.case),
             (Way::Order, None) => all.push(case),
             (Way::Order, Some(split)) => all.extend([&split.trusted.case, &split.rest.case]),
         }
@@ -256,13 +270,14 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
     let solver = solve::solve(&all, watch);
     let each = |((case, split), (way, r)): ((&&Case, &Option<&Split>), (&Way, usize))| match way {
         Way::Table(_) => None,
-        Way::Order => Some(ordered(case, *split, &solver, r)),
+        Way::Order => Some(ordered(case, *split, None, &solver, r)),
+        Way::Mended(mended) => Some(ordered(case, None, Some(mended), &solver, r)),
     };
     cases.iter().zip(splits).zip(ways.iter().zip(from)).map(each).collect()
 }
 
 /// What the order says of one region; its own case is the one from `r` on.
-fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) -> Solved {
+fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: &Solver<'_>, r: usize) -> Solved {
     let (entries, blocks) = (case.entries.len(), case.walk.blocks.len());
     let mut solved = Solved {
         torn: vec![0.0; entries],
@@ -270,14 +285,16 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
         appended: vec![0.0; blocks],
         ..Solved::default()
     };
-    let all = [(0..entries).collect(), (0..blocks).collect()];
+    // The entries of gaps are not in the table.
+    let own = mended.map(|mended| mended.of.iter().map(|of| of.unwrap_or(usize::MAX)).collect());
+    let all: [Vec<usize>; 2] = [own.unwrap_or_else(|| (0..entries).collect()), (0..blocks).collect()];
     let parts: Vec<(usize, &[Vec<usize>; 2])> = match split {
         None => vec![(r, &all)],
         Some(split) => vec![(r, &split.trusted.of), (r + 1, &split.rest.of)],
     };
     for (r, [entries, blocks]) in parts {
         let state = &solver.states[r];
-        for (k, &i) in entries.iter().enumerate() {
+        for (k, &i) in entries.iter().enumerate().filter(|(_, i)| **i < case.entries.len()) {
             solved.torn[i] = state.posterior.torn.get(k).copied().unwrap_or(0.0);
             let options = state.options.get(k).into_iter().flatten();
             solved.options[i] = options.map(|o| Candidate { block: blocks[o.block], ..*o }).collect();
@@ -285,7 +302,8 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
         for (k, &b) in blocks.iter().enumerate() {
             solved.appended[b] = state.posterior.appended.get(k).copied().unwrap_or(0.0);
         }
-        solved.placed.extend(decide(solver, r).into_iter().map(|p| Placed { block: blocks[p.block], ..p }));
+        let placed = decide(solver, r).into_iter().filter(|placed| !is_gap(placed.slot));
+        solved.placed.extend(placed.map(|p| Placed { block: blocks[p.block], ..p }));
     }
     if split.is_some_and(|split| !split.sure) {
         for placed in &mut solved.placed {
@@ -295,7 +313,7 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
     }
     solved.placed.sort_by_key(|p| p.slot);
     let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    solved.as_listed = split.is_none() && table_matches_sectors(case, &by_slot);
+    solved.as_listed = split.is_none() && mended.is_none() && table_matches_sectors(case, &by_slot);
     solved
 }
 
@@ -434,8 +452,8 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
     made.candidates.iter().filter_map(at).collect()
 }
 
-/// What the order says, with what the seams say of blocks that it left over.
-fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
+/// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
+fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
@@ -456,8 +474,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
         if let Some(&i) = sure.get(&fit.slot) {
             let placed = &mut order.placed[i];
             if case.content(placed.block) == case.content(fit.block) {
-                placed.certainty = placed.certainty.max(fit.certainty);
-                placed.voxels = placed.voxels.max(fit.voxels);
+                placed.certainty = placed.certainty.max(fit.certainty.min(most));
+                placed.voxels = placed.voxels.max(fit.voxels.min(most));
                 placed.p = placed.p.max(fit.p);
             }
             continue;
@@ -475,7 +493,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             .map(|(i, p)| (p.slot, i))
             .collect();
         sure.insert(fit.slot, order.placed.len());
-        let (slot, block, certainty, voxels, p) = (fit.slot, fit.block, fit.certainty, fit.voxels, fit.p);
+        let (slot, block, p) = (fit.slot, fit.block, fit.p);
+        let (certainty, voxels) = (fit.certainty.min(most), fit.voxels.min(most));
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
     }
     order.placed.sort_by_key(|p| p.slot);

@@ -1,0 +1,226 @@
+//! A table of a killed game of which a few entries are damaged.
+//!
+//! The engine writes tables whose entries are in a row. If single entries of such a table are lost or changed later, the others still
+//! are in a row but for gaps, each as long as what was lost. What an entry lost shows in the gap; whose it was shows in the bytes
+//! that are left of it.
+
+use crate::godot::region::Entry;
+use crate::recover::region::{Case, Listing};
+use crate::recover::solve;
+use crate::recover::torn_table::own;
+use crate::recover::walk::{Walk, Walked};
+
+/// One of so many entries may be damaged, and of few entries at least [`LEAST`].
+const SHARE: usize = 8;
+const LEAST: usize = 2;
+
+/// Changed bits of an entry up to which it is known by what is left of it.
+const MOST_BITS: u32 = 3;
+
+/// How many more blocks must be in their places if an entry gets another length: one gap less is one block less to be taken out, and
+/// perhaps one more.
+const MARGIN: f64 = 4.0;
+
+/// Most entries that are tried with another length.
+const MOST_TRIED: usize = 8;
+
+/// The slots of gaps: no table has as many.
+const GAP: u32 = 1 << 30;
+
+/// Where the blocks of gaps are for their neighbours: nowhere.
+const NOWHERE: [i32; 3] = [i32::MIN / 2; 3];
+
+/// A region as its table was before entries of it were damaged.
+#[derive(Debug)]
+pub struct Mended {
+    /// The region with that table.
+    pub case: Case,
+    /// The index that each entry has in the table as it is; `None` for gaps.
+    pub of: Vec<Option<usize>>,
+}
+
+impl Mended {
+    /// The table as it was; `None` where too many entries are damaged, where none is, or where no block was moved.
+    #[must_use]
+    pub fn find(case: &Case) -> Option<Self> {
+        let row = row(case)?;
+        let lost = row.kept.iter().filter(|&&i| own(case, &case.entries[i]).is_none()).count();
+        let moved = moved(case, &row);
+        // Of the blocks that a disk damages, none is whole at other sectors.
+        if moved == 0 || moved < lost.div_ceil(2) {
+            return None;
+        }
+        let mut listings: Vec<(Listing, Option<usize>)> =
+            row.kept.iter().map(|&i| (case.entries[i], Some(i))).collect();
+        let mut dropped = row.dropped;
+        for (n, &(first, count)) in (0u32..).zip(&row.gaps) {
+            let bits = |i: usize| changed_bits(case, i, (first, count));
+            let nearest = dropped.iter().copied().filter_map(|i| Some((bits(i)?, i))).min();
+            let is_near = |&(bits, i): &(u32, usize)| bits <= MOST_BITS || case.entries[i].first == first;
+            match nearest.filter(is_near) {
+                Some((_, i)) => {
+                    dropped.retain(|other| *other != i);
+                    listings.push((Listing { first, count, ..case.entries[i] }, Some(i)));
+                }
+                None => listings.push((Listing { slot: GAP + n, first, count, position: NOWHERE }, None)),
+            }
+        }
+        listings.sort_by_key(|(listing, _)| listing.first);
+        Some(Self::new(case, listings).with_right_lengths())
+    }
+
+    fn new(case: &Case, listings: Vec<(Listing, Option<usize>)>) -> Self {
+        let (entries, of) = listings.into_iter().unzip();
+        let walk = Walk::clone(&case.walk);
+        let case = Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries, walk, gap: 0 };
+        Self { case, of }
+    }
+
+    /// Gaps that may belong to the entry before or behind them, whose length was changed: added to it where the order of the sectors
+    /// then has fewer blocks taken out.
+    fn with_right_lengths(mut self) -> Self {
+        let is_near = |one: &Listing, other: &Listing| {
+            let bits = |listing: &Listing| Some(Entry::new(listing.first, u8::try_from(listing.count).ok()?).0);
+            bits(one).zip(bits(other)).is_some_and(|(one, other)| (one ^ other).count_ones() <= MOST_BITS)
+        };
+        let mut least = None;
+        let mut tried = 0;
+        let mut at = 0;
+        while at < self.of.len() && tried < MOST_TRIED {
+            let Some(gap) = self.case.entries.get(at).copied().filter(|entry| is_gap(entry.slot)) else {
+                at += 1;
+                continue;
+            };
+            let longer = |other: usize| {
+                let entry = self.case.entries.get(other).filter(|entry| !is_gap(entry.slot))?;
+                let longer = Listing { first: entry.first.min(gap.first), count: entry.count + gap.count, ..*entry };
+                is_near(entry, &longer).then_some((other, longer))
+            };
+            let options: Vec<(usize, Listing)> =
+                at.checked_sub(1).into_iter().chain([at + 1]).filter_map(longer).collect();
+            let mut best = None;
+            for (other, longer) in options {
+                tried += 1;
+                let mut listings: Vec<_> = self.case.entries.iter().copied().zip(self.of.iter().copied()).collect();
+                listings[other].0 = longer;
+                listings.remove(at);
+                let made = Self::new(&self.case, listings);
+                let now = *least.get_or_insert_with(|| solve::taken_out(&self.case));
+                let taken_out = solve::taken_out(&made.case);
+                if taken_out + MARGIN < best.as_ref().map_or(now, |(_, least)| *least + MARGIN) {
+                    best = Some((made, taken_out));
+                }
+            }
+            match best {
+                Some((made, taken_out)) => (self, least) = (made, Some(taken_out)),
+                None => at += 1,
+            }
+        }
+        self
+    }
+}
+
+/// Whether a slot is that of a gap, which no block can be put into.
+#[must_use]
+pub const fn is_gap(slot: u32) -> bool {
+    slot >= GAP
+}
+
+/// The entries that are in a row but for gaps, those that are not, and the gaps: first sectors and lengths.
+struct Row {
+    kept: Vec<usize>,
+    dropped: Vec<usize>,
+    gaps: Vec<(u32, u32)>,
+}
+
+/// Whole blocks that are neither in gaps nor where an entry has one of their length: the game moved them. Of those behind the last
+/// entry, as many do not count as entries may be lost.
+fn moved(case: &Case, row: &Row) -> usize {
+    let end = row.kept.last().map_or(0, |&i| case.entries[i].first + case.entries[i].count);
+    let in_gap = |block: &Walked| {
+        let at = row.gaps.partition_point(|(first, count)| first + count <= block.first);
+        row.gaps.get(at).is_some_and(|(first, _)| *first < block.end())
+    };
+    let listed = |block: &Walked| {
+        let at = row.kept.partition_point(|&i| case.entries[i].first < block.first);
+        let entry = row.kept.get(at).map(|&i| &case.entries[i]);
+        entry.is_some_and(|entry| (entry.first, entry.count) == (block.first, block.count))
+    };
+    let (inside, behind): (Vec<&Walked>, _) = case.walk.blocks.iter().partition(|block| block.first < end);
+    let inside = inside.into_iter().filter(|block| !listed(block) && !in_gap(block)).count();
+    inside + behind.len().saturating_sub(most_damaged(&case.entries))
+}
+
+/// How many entries of a table may be damaged.
+fn most_damaged(entries: &[Listing]) -> usize {
+    (entries.len() / SHARE).max(LEAST)
+}
+
+/// Bits that count as changed of a damaged entry which is not between the entries beside its gap.
+const ELSEWHERE: u32 = 16;
+
+/// What a row up to an entry costs: damaged entries and gaps, then their changed bits, then sectors in gaps.
+type Cost = (usize, u32, u64);
+
+/// The bits in which an entry differs from that of a run of sectors.
+fn changed_bits(case: &Case, i: usize, (first, count): (u32, u32)) -> Option<u32> {
+    let slot = case.entries[i].slot;
+    let right = Entry::new(first, u8::try_from(count).ok()?).0;
+    let at = case.raw.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
+    Some((case.raw.get(at)?.1.0 ^ right).count_ones())
+}
+
+/// The row with the fewest damaged entries.
+fn row(case: &Case) -> Option<Row> {
+    let entries = &case.entries;
+    let most = most_damaged(entries);
+    // The cost of the best row that ends with each entry, and the entry before it.
+    let mut best: Vec<Option<(Cost, Option<usize>)>> = Vec::with_capacity(entries.len());
+    for (i, entry) in entries.iter().enumerate() {
+        let behind = |end: u32, (damaged, bits, sectors): Cost, dropped: usize| -> Option<Cost> {
+            let gap = entry.first.checked_sub(end)?;
+            let changed = match dropped {
+                0 => 0,
+                1 if gap > 0 => changed_bits(case, i - 1, (end, gap)).unwrap_or(ELSEWHERE),
+                _ => ELSEWHERE,
+            };
+            // An entry that leads elsewhere leaves a gap, or was none of a block.
+            let gaps = usize::from(gap > 0 || dropped > 0);
+            Some((damaged + dropped + gaps, bits.saturating_add(changed), sectors + u64::from(gap)))
+        };
+        let from_start = behind(0, (0, 0, 0), i).map(|cost| (cost, None));
+        let before = (i.saturating_sub(most + 1)..i).filter_map(|j| {
+            let (cost, _) = best.get(j).copied().flatten()?;
+            Some((behind(entries[j].first + entries[j].count, cost, i - j - 1)?, Some(j)))
+        });
+        let is_inside = entry.first.checked_add(entry.count).is_some_and(|end| end <= case.walk.sectors);
+        let chosen = before.chain(from_start).min_by_key(|(cost, _)| *cost);
+        best.push(chosen.filter(|((damaged, ..), _)| is_inside && *damaged <= most));
+    }
+    let behind_last = |i: usize| entries.len() - 1 - i;
+    let ends = best.iter().enumerate().filter_map(|(i, end)| {
+        let ((damaged, bits, sectors), _) = (*end)?;
+        let dropped = behind_last(i);
+        let changed = u32::try_from(dropped).unwrap_or(u32::MAX).saturating_mul(ELSEWHERE);
+        Some(((damaged + dropped, bits.saturating_add(changed), sectors), i))
+    });
+    let ((damaged, ..), last) = ends.min()?;
+    if damaged == 0 || damaged > most {
+        return None;
+    }
+    let mut kept = vec![last];
+    while let Some((_, Some(before))) = kept.last().and_then(|&i| best[i]) {
+        kept.push(before);
+    }
+    kept.reverse();
+    let mut gaps = Vec::new();
+    let mut at = 0;
+    for &i in &kept {
+        if entries[i].first > at {
+            gaps.push((at, entries[i].first - at));
+        }
+        at = entries[i].first + entries[i].count;
+    }
+    let dropped = (0..entries.len()).filter(|i| kept.binary_search(i).is_err()).collect();
+    Some(Row { kept, dropped, gaps })
+}
