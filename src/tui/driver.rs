@@ -29,7 +29,7 @@ impl Driver {
     /// Starts the explorer and does all that it asks for.
     #[must_use]
     pub fn new(settings: Settings, columns: u16, rows: u16) -> Self {
-        let mut driver = Self { app: App::new(settings, Size { columns, rows }), copied: None, left: false };
+        let mut driver = Self { app: App::new(settings, Size::to_draw(columns, rows)), copied: None, left: false };
         driver.run_until_idle();
         driver
     }

@@ -14,6 +14,22 @@ pub struct Size {
     pub rows: u16,
 }
 
+/// Columns that are drawn, at most.
+const MAX_COLUMNS: u16 = 1000;
+
+/// Cells that are drawn, at most: a terminal may claim 65,535 columns and rows, whose cells would take terabytes.
+const MAX_CELLS: u32 = 200_000;
+
+impl Size {
+    /// The part of a terminal that is drawn, at its top left: all of it, unless it is huge.
+    #[must_use]
+    pub fn to_draw(columns: u16, rows: u16) -> Self {
+        let columns = columns.min(MAX_COLUMNS);
+        let most = MAX_CELLS / u32::from(columns.max(1));
+        Self { columns, rows: rows.min(u16::try_from(most).unwrap_or(u16::MAX)) }
+    }
+}
+
 /// The parts of the screen; a part that has no room is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScreenAreas {
@@ -98,6 +114,16 @@ pub const fn inside(area: Rect) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn huge_terminals_are_drawn_in_part() {
+        for (columns, rows) in [(80, 24), (1, 1), (0, 0), (640, 216), (250, 800), (2, 65_535)] {
+            assert_eq!(Size::to_draw(columns, rows), Size { columns, rows });
+        }
+        assert_eq!(Size::to_draw(2000, 500), Size { columns: 1000, rows: 200 });
+        assert_eq!(Size::to_draw(65_535, 65_535), Size { columns: 1000, rows: 200 });
+        assert_eq!(Size::to_draw(500, 65_535), Size { columns: 500, rows: 400 });
+    }
 
     #[test]
     fn no_part_reaches_outside_at_any_size() {

@@ -21,6 +21,8 @@ pub mod findings;
 mod go;
 pub mod graphics;
 pub mod history;
+#[cfg(unix)]
+mod input;
 mod inspector;
 pub mod jobs;
 pub mod keys;

@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event::{self, Event as TerminalEvent};
+use ratatui::crossterm::event::Event as TerminalEvent;
 
 use super::data::Index;
 use super::graphics::{Graphics, Protocol};
+#[cfg(unix)]
+use super::input::EventReader;
 use super::jobs::{Jobs, Message};
 use super::layout::Size;
 use super::query::{self, Answer, AnswerParser, Question, Taken};
@@ -68,15 +70,16 @@ pub fn run(settings: Settings) -> Result<End, Error> {
     if cfg!(feature = "graphics") {
         questions.push(Question::Name);
     }
-    let mut screen = Screen::acquire(!settings.no_mouse)?;
-    let (columns, rows) = ratatui::crossterm::terminal::size()?;
-    let mut app = App::new(settings, Size { columns, rows });
-    // Before anything is read, so that the user sees what the program waits for.
-    screen.draw(&mut app)?;
+    // Before the terminal is acquired, so that no signal leaves it as it is then.
     let stop = Arc::new(AtomicBool::new(false));
     signals(&sender, &stop)?;
+    let mut screen = Screen::acquire(!settings.no_mouse)?;
+    let (columns, rows) = ratatui::crossterm::terminal::size()?;
+    let mut app = App::new(settings, Size::to_draw(columns, rows));
+    // Before anything is read, so that the user sees what the program waits for.
+    screen.draw(&mut app)?;
     let asked = query::ask(&questions)?;
-    keys(sender.clone());
+    keys(sender.clone())?;
     Loop {
         app,
         screen,
@@ -279,12 +282,28 @@ fn job_sender(sender: Sender<Input>) -> impl Fn(Message) + Clone + Send + Sync +
     }
 }
 
-/// Reads keys, the mouse and sizes, on a thread of its own.
-fn keys(sender: Sender<Input>) {
+/// Reads the events of the terminal.
+#[cfg(not(unix))]
+struct EventReader;
+
+#[cfg(not(unix))]
+impl EventReader {
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn read(&mut self) -> io::Result<TerminalEvent> {
+        ratatui::crossterm::event::read()
+    }
+}
+
+/// Reads keys and the mouse, on a thread of its own.
+fn keys(sender: Sender<Input>) -> io::Result<()> {
+    let mut events = EventReader::start()?;
     std::thread::spawn(move || {
         let mut answers = AnswerParser::default();
         loop {
-            let input = match event::read() {
+            let input = match events.read() {
                 Ok(TerminalEvent::Key(key)) => match answers.take(key) {
                     Taken::Part => continue,
                     Taken::Answer(answer) => Input::Answer(answer),
@@ -309,18 +328,33 @@ fn keys(sender: Sender<Input>) {
             }
         }
     });
+    Ok(())
 }
 
-/// Listens for signals, on a thread of its own.
+/// Listens for signals, on a thread of its own: those that end a program by default, so that the terminal is restored first, and
+/// the one about the size of the terminal.
 #[cfg(unix)]
 fn signals(sender: &Sender<Input>, stop: &Arc<AtomicBool>) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP])?;
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH, SIGXCPU,
+    };
+    let mut signals = signal_hook::iterator::Signals::new([
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH, SIGXCPU,
+    ])?;
     let (sender, stop) = (sender.clone(), Arc::clone(stop));
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            let input = if signal == SIGTSTP { Input::Suspend } else { Input::Stop };
-            stop.fetch_or(signal != SIGTSTP, Ordering::Relaxed);
+            let input = match signal {
+                SIGTSTP => Input::Suspend,
+                SIGWINCH => match ratatui::crossterm::terminal::size() {
+                    Ok((columns, rows)) => Input::Event(Event::Resize(columns, rows)),
+                    Err(_) => continue,
+                },
+                _ => {
+                    stop.store(true, Ordering::Relaxed);
+                    Input::Stop
+                }
+            };
             if sender.send(input).is_err() {
                 return;
             }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 use base64::Engine;
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
@@ -15,7 +14,8 @@ use ratatui::crossterm::terminal::{
     disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute, queue};
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use unicode_width::UnicodeWidthStr;
 
 use super::App;
@@ -59,6 +59,8 @@ pub struct Screen {
     wide: Vec<Position>,
     /// Whether the mouse is used.
     mouse: bool,
+    /// What is drawn of the terminal.
+    size: Size,
 }
 
 impl Screen {
@@ -79,8 +81,8 @@ impl Screen {
             }));
         }
         enter(mouse)?;
-        let terminal = Terminal::new(CrosstermBackend::new(Output(stdout())))?;
-        Ok(Self { terminal, wide: Vec::new(), mouse })
+        let size = size_to_draw()?;
+        Ok(Self { terminal: terminal(size)?, wide: Vec::new(), mouse, size })
     }
 
     /// Draws the state.
@@ -88,13 +90,17 @@ impl Screen {
     /// # Errors
     /// The error of the operating system.
     pub fn draw(&mut self, app: &mut App) -> io::Result<()> {
-        let size = self.terminal.size()?;
-        app.size = Size { columns: size.width, rows: size.height };
-        if size.width == 0 || size.height == 0 {
+        let size = size_to_draw()?;
+        app.size = size;
+        if size.columns == 0 || size.rows == 0 {
             return Ok(());
         }
         // Where terminals know it, nothing half drawn is ever seen.
         queue!(stdout(), BeginSynchronizedUpdate)?;
+        if size != self.size {
+            self.size = size;
+            self.force_redraw()?;
+        }
         let wide = &mut self.wide;
         self.terminal.draw(|frame| {
             let buffer = frame.buffer_mut();
@@ -113,7 +119,7 @@ impl Screen {
         execute!(stdout(), Clear(ClearType::All))?;
         // A cursor that is shown already is not shown by the drop, which panics if it cannot print its error.
         self.terminal.show_cursor()?;
-        self.terminal = Terminal::new(CrosstermBackend::new(Output(stdout())))?;
+        self.terminal = terminal(self.size)?;
         Ok(())
     }
 
@@ -125,6 +131,18 @@ impl Screen {
         enter(self.mouse)?;
         self.force_redraw()
     }
+}
+
+/// What is drawn of the terminal as it is now.
+fn size_to_draw() -> io::Result<Size> {
+    let (columns, rows) = ratatui::crossterm::terminal::size()?;
+    Ok(Size::to_draw(columns, rows))
+}
+
+/// A terminal of which this much is drawn.
+fn terminal(size: Size) -> io::Result<Terminal<CrosstermBackend<Output>>> {
+    let viewport = Viewport::Fixed(Rect::new(0, 0, size.columns, size.rows));
+    Terminal::with_options(CrosstermBackend::new(Output(stdout())), TerminalOptions { viewport })
 }
 
 /// Redraws the second column of a wide character that is gone, since not every terminal clears it by itself.

@@ -47,7 +47,7 @@ pub fn update(app: &mut App, event: &Event) {
                 apply_while_typed(app, purpose, &text);
             }
         }
-        Event::Resize(columns, rows) => app.size = Size { columns: *columns, rows: *rows },
+        Event::Resize(columns, rows) => app.size = Size::to_draw(*columns, *rows),
         Event::Changed => {
             app.show_message("The files changed on disk; everything is read again and the place is kept.".into());
             app.open_save();

@@ -203,6 +203,41 @@ fn any_size_is_survived() {
     terminal.is_as_it_was();
 }
 
+#[test]
+fn an_escape_sequence_without_an_end_does_not_lock_the_keys() {
+    let dir = world();
+    for begin in ["\x1b[<", "\x1b[?", "\x1b[200~", "\x1b[200~text", "\x1b[1;", "\x1b[M", "\x1bO"] {
+        for leave in ["q", "\x03"] {
+            let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+            terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+            terminal.type_keys(begin);
+            // Somebody who sees nothing happen presses the key again, but not often and not for long.
+            assert!(terminal.ends_after_keys(leave, 5), "{begin:?} locks {leave:?}:\n{}", terminal.screen());
+            assert_eq!(terminal.end(), Some(0), "{begin:?}");
+            terminal.is_as_it_was();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_huge_terminal_is_drawn_in_part_and_takes_little_memory() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 80, 24);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    for (columns, rows) in [(2000, 500), (65_535, 65_535), (65_535, 1)] {
+        terminal.resize_unseen(columns, rows);
+        terminal.type_keys("1267?qr");
+    }
+    terminal.resize(80, 24);
+    terminal.wait("the screen to come back", |screen| screen.contains("nothing wrong"));
+    let peak = terminal.peak_memory();
+    assert!(peak < 128 << 20, "{} MiB", peak >> 20);
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
 #[cfg(debug_assertions)]
 #[test]
 fn a_job_that_panics_says_so_and_nothing_else_happens() {
@@ -234,7 +269,7 @@ fn a_panic_gives_the_terminal_back_first() {
 
 #[test]
 fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
-    for signal in ["TERM", "HUP", "INT"] {
+    for signal in ["TERM", "HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU"] {
         let dir = world();
         let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
         terminal.wait("the check", |screen| screen.contains("nothing wrong"));

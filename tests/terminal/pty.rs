@@ -118,6 +118,36 @@ impl Terminal {
         self.read(Duration::from_millis(50));
     }
 
+    /// Gives the terminal another size, which the emulator of its screen does not get: it would take the memory of all cells.
+    #[cfg(target_os = "linux")]
+    pub fn resize_unseen(&mut self, columns: u16, rows: u16) {
+        self.master.resize(size(columns, rows)).unwrap();
+        self.read(Duration::from_millis(200));
+    }
+
+    /// The most memory that the program took so far, in bytes.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id().unwrap())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+    }
+
+    /// Types the same keys once a second until the program ends. Whether it ended after so many times.
+    pub fn ends_after_keys(&mut self, keys: &str, times: usize) -> bool {
+        (0..times).any(|_| {
+            self.type_keys(keys);
+            let since = Instant::now();
+            while since.elapsed() < Duration::from_secs(1) {
+                if self.child.try_wait().unwrap().is_some() {
+                    return true;
+                }
+                self.read(Duration::from_millis(20));
+            }
+            false
+        })
+    }
+
     /// Sends the program a signal.
     pub fn signal(&self, name: &str) {
         let pid = self.child.process_id().unwrap();
