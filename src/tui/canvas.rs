@@ -6,8 +6,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
+use super::shorten::shorten_middle;
 use super::theme::{Glyphs, Role, Theme};
 use super::wrap::wrap;
 
@@ -94,21 +95,7 @@ impl<'b> Canvas<'b> {
             self.put_within(x, y, width, text, role);
             return;
         }
-        let columns = |text: &mut dyn Iterator<Item = char>, room: usize| {
-            let mut used = 0;
-            let fits = text.take_while(|c| {
-                used += c.width().unwrap_or(0);
-                used <= room
-            });
-            fits.collect::<Vec<char>>()
-        };
-        // Names of files differ at their ends more often than at their beginnings, and of a path the last names say most.
-        let ends = text.match_indices('/').filter_map(|(at, slash)| text.get(at + slash.len()..));
-        let whole = ends.map(UnicodeWidthStr::width).find(|width| *width < room);
-        let end = whole.map_or(room / 2, |width| width.max(room / 2));
-        let tail = columns(&mut text.chars().rev(), end);
-        let head = columns(&mut text.chars(), room - 1 - end);
-        let short: String = head.into_iter().chain(self.glyphs.more.chars()).chain(tail.into_iter().rev()).collect();
+        let short = shorten_middle(text, room, self.glyphs.more);
         self.put(x, y, &short, role);
     }
 

@@ -37,6 +37,7 @@ mod query;
 mod run;
 mod scroll;
 mod selection;
+mod shorten;
 mod terminal;
 pub mod theme;
 pub mod update;

@@ -68,6 +68,21 @@ fn long_names_lose_their_middle() {
 }
 
 #[test]
+fn saves_with_long_names_that_differ_in_the_middle_can_be_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = |x: &str| format!("world-of-the-northern-islands-with-mountains-{x}-before-the-crash-of-may");
+    for x in ["A", "B"] {
+        std::fs::rename(crate::sample("block-epilogue").keep(), dir.path().join(name(x))).unwrap();
+    }
+    for columns in [80, 120] {
+        let mut driver = sized(dir.path(), columns, 24);
+        driver.keys("tab");
+        let tree = tree_text(&driver);
+        assert!(tree.contains("-A-") && tree.contains("-B-"), "{columns} columns: {tree}");
+    }
+}
+
+#[test]
 fn the_last_name_of_a_long_path_stays_whole() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("backups-of-june")).unwrap();

@@ -11,6 +11,7 @@ use crate::tui::data::{Index, NodeId, NodeKind};
 use crate::tui::layout::inside;
 use crate::tui::pane::Pane;
 use crate::tui::scroll::follow;
+use crate::tui::shorten::shorten_apart;
 use crate::tui::theme::{Role, level_role};
 use crate::tui::{App, Focus};
 use unicode_width::UnicodeWidthStr;
@@ -263,9 +264,21 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>, folded: bool) {
     if state.lines.is_empty() {
         inside.wrap(1, 0, "No name matches; esc shows all.", Role::Dim);
     }
-    for (y, line) in (0u16..).zip(state.lines.iter().skip(first).take(seen)) {
+    let right = inside.width().saturating_sub(u16::from(state.lines.len() > seen));
+    let rows: Vec<Option<Row>> =
+        state.lines.iter().skip(first).take(seen).map(|line| Row::of_line(app, index, *line)).collect();
+    let names: Vec<(&str, usize)> = rows.iter().flatten().map(|row| (row.name, row.room(right).into())).collect();
+    let mut names = shorten_apart(&names, app.glyphs.more).into_iter();
+    for ((y, line), node) in (0u16..).zip(state.lines.iter().skip(first)).zip(&rows) {
+        let name = node.as_ref().and_then(|_| names.next());
         match *line {
-            TreeLine::Node(id) => draw_node(app, index, id, y, folded, state.lines.len() > seen, &mut inside),
+            TreeLine::Node(_) => match (node, name) {
+                (Some(node), _) if folded => {
+                    inside.put(0, y, node.mark.0, node.mark.1);
+                }
+                (Some(node), Some(name)) => node.draw(y, &name, right, &mut inside),
+                _ => {}
+            },
             TreeLine::Folded(..) if folded => {
                 inside.put(0, y, app.glyphs.more, Role::Dim);
             }
@@ -284,39 +297,71 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>, folded: bool) {
     }
 }
 
-fn draw_node(app: &App, index: &Index, id: NodeId, y: u16, folded: bool, has_bar: bool, inside: &mut Canvas<'_>) {
-    let Some(node) = index.nodes.get(id) else { return };
-    let tally = app.findings.tally(id);
-    let worst = tally.worst();
-    let checked = app.findings.summary.is_some() || worst.is_some();
-    let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
-    let role = if worst.is_none() { Role::Dim } else { level_role(worst) };
-    if folded {
-        inside.put(0, y, mark, role);
-        return;
+/// The row of a node.
+struct Row<'i> {
+    /// The column after the sign of a branch.
+    x: u16,
+    /// What shows whether a branch is open.
+    sign: &'static str,
+    name: &'i str,
+    role: Role,
+    /// Files of a closed branch, which cannot be seen otherwise.
+    files: Option<usize>,
+    /// The mark of the worst finding, with its colour.
+    mark: (&'static str, Role),
+    /// How many findings of the worst level.
+    count: String,
+}
+
+impl<'i> Row<'i> {
+    fn of_line(app: &App, index: &'i Index, line: TreeLine) -> Option<Self> {
+        let TreeLine::Node(id) = line else { return None };
+        let node = index.nodes.get(id)?;
+        let tally = app.findings.tally(id);
+        let worst = tally.worst();
+        let checked = app.findings.summary.is_some() || worst.is_some();
+        let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
+        let branch = is_branch(index, id);
+        let open = app.panes.tree.open.contains(&id);
+        Some(Self {
+            x: u16::from(node.depth.min(6)) + 2,
+            sign: match (branch, open) {
+                (false, _) => " ",
+                (true, true) => app.glyphs.open,
+                (true, false) => app.glyphs.closed,
+            },
+            name: &node.label,
+            role: if matches!(node.kind, NodeKind::Item(_)) { Role::Text } else { Role::Strong },
+            files: (branch && !open).then_some(node.items.len()),
+            mark: (mark, if worst.is_none() { Role::Dim } else { level_role(worst) }),
+            count: count(worst, tally.errors, tally.warnings),
+        })
     }
-    let branch = is_branch(index, id);
-    let open = app.panes.tree.open.contains(&id);
-    let sign = match (branch, open) {
-        (false, _) => " ",
-        (true, true) => app.glyphs.open,
-        (true, false) => app.glyphs.closed,
-    };
-    let x = inside.line(u16::from(node.depth.min(6)), y, &[(Role::Dim, sign), (Role::Text, " ")]);
-    let count = count(worst, tally.errors, tally.warnings);
-    let right = inside.width().saturating_sub(u16::from(has_bar));
-    let end = right.saturating_sub(u16::try_from(count.len()).unwrap_or(0) + 3);
-    let name = if matches!(node.kind, NodeKind::Item(_)) { Role::Text } else { Role::Strong };
-    inside.put_middle(x, y, end.saturating_sub(x), &node.label, name);
-    if branch && !open {
-        // What a closed branch holds cannot be seen otherwise.
-        let files = format!(" {} files", node.items.len());
-        let after = x.saturating_add(u16::try_from(node.label.width()).unwrap_or(u16::MAX));
-        if after.saturating_add(u16::try_from(files.len()).unwrap_or(0)) <= end {
-            inside.put(after, y, &files, Role::Dim);
+
+    /// The column where the name ends at the latest.
+    fn end(&self, right: u16) -> u16 {
+        right.saturating_sub(u16::try_from(self.count.len()).unwrap_or(0) + 3)
+    }
+
+    /// Columns of the name.
+    fn room(&self, right: u16) -> u16 {
+        self.end(right).saturating_sub(self.x)
+    }
+
+    /// Draws the row with its name, which is shortened already; `right` is the column after it.
+    fn draw(&self, y: u16, name: &str, right: u16, inside: &mut Canvas<'_>) {
+        let (mark, role) = self.mark;
+        inside.put(self.x.saturating_sub(2), y, self.sign, Role::Dim);
+        inside.put_within(self.x, y, self.room(right), name, self.role);
+        if let Some(files) = self.files {
+            let files = format!(" {files} files");
+            let after = self.x.saturating_add(u16::try_from(self.name.width()).unwrap_or(u16::MAX));
+            if after.saturating_add(u16::try_from(files.len()).unwrap_or(0)) <= self.end(right) {
+                inside.put(after, y, &files, Role::Dim);
+            }
         }
+        inside.put_right(right, y, &format!("{mark} {}", self.count), role);
     }
-    inside.put_right(right, y, &format!("{mark} {count}"), role);
 }
 
 /// How many findings of the worst level, when it is one that counts.
