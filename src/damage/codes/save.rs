@@ -78,8 +78,8 @@ pub(super) const COPY_CUT: Text = Text {
 
 pub(super) const PAGE_ZEROED: Text = Text {
     messages: &[any("pages of the file are zero where data should be", "{found|byte}")],
-    next: "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes lost blocks from the backup. If the save is a copy whose original is healthy, copy the file again instead. Check the disk (`dmesg`, SMART).",
-    explanation: "Bytes from one multiple of the page size to another are zero, where a block, a chunk or a page of the database should be. A file system that lost power had extended the file and not yet written the data; a copy of a damaged disk skips what it cannot read; a download in parts lacks one. The data of these pages is lost. The rest of the file is not affected.",
+    next: "Run `voxscope repair SAVE --out NEW`: its last lines say what is lost, if anything is. If blocks are, add `--from-backup OLD` to take them from a backup. If the save is a copy whose original is healthy, copy the file again instead. Check the disk (`dmesg`, SMART).",
+    explanation: "Bytes from one multiple of the page size to another are zero, where a block, a chunk or a page of the database should be. A file system that lost power had extended the file and not yet written the data; a copy of a damaged disk skips what it cannot read; a download in parts lacks one. What only these pages held is lost; the rest of the file is not affected. Nothing is lost if they held what a repair writes anew, such as an index, or what nothing uses.",
 };
 
 pub(super) const COPY_NAME: Text = Text {
