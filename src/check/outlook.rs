@@ -207,20 +207,23 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
     let unknown = unknown_loss(totals);
+    // Which command a figure is about: the one that is shown has the level only where all that comes back is likely.
+    let [with, without] = match (has_likely, only_likely) {
+        (false, _) => ["", ""],
+        (_, true) => ["", "without --level likely"],
+        (_, false) => [" with it", "without it"],
+    };
     let lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
-        0 if totals.unplaced > 0 && has_likely => "no listed block is lost then".to_owned(),
-        0 if totals.unplaced > 0 => "no listed block is lost".to_owned(),
+        0 if totals.unplaced > 0 => format!("no listed block is lost{with}"),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
-        0 if has_likely => "nothing is lost then".to_owned(),
-        0 => "nothing is lost".to_owned(),
-        n if has_likely => format!("{} {} lost then", grouped(n), are(n)),
-        n => format!("{} {} lost", grouped(n), are(n)),
+        0 => format!("nothing is lost{with}"),
+        n => format!("{} {} lost{with}", grouped(n), are(n)),
     };
     let mut rest = String::new();
     // The totals are those of both levels; the command may be run without one.
     if has_likely && unknown.is_empty() && !(totals.lost == 0 && totals.unplaced + totals.salvaged > 0) {
-        rest.push_str(&format!(", and {} without it", grouped(totals.lost_for_certain())));
+        rest.push_str(&format!(", and {} {without}", grouped(totals.lost_for_certain())));
     }
     rest.push_str(&unknown);
     rest.push_str(&set_aside(totals));
@@ -233,9 +236,9 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
     if totals.set_aside_likely > 0 {
         let all = totals.set_aside + totals.set_aside_likely;
         match totals.set_aside {
-            0 if all == 1 => rest.push_str("; without it 1 goes to lost+found"),
-            0 => rest.push_str(&format!("; without it {} go to lost+found", grouped(all))),
-            _ => rest.push_str(&format!(" then, and {} without it", grouped(all))),
+            0 if all == 1 => rest.push_str(&format!("; {without} 1 goes to lost+found")),
+            0 => rest.push_str(&format!("; {without} {} go to lost+found", grouped(all))),
+            _ => rest.push_str(&format!("{with}, and {} {without}", grouped(all))),
         }
     }
     let doubt = match totals.likely {

@@ -226,7 +226,7 @@ mod tests {
             verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
-                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost then, and 4 without it; 2 blocks or parts of blocks go to lost+found then, and 5 without it.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost with it, and 4 without it; 2 blocks or parts of blocks go to lost+found with it, and 5 without it.",
             ]
         );
     }
@@ -265,7 +265,7 @@ mod tests {
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
         assert!(
-            say(likely).ends_with(" 1 more with --level likely; nothing is lost then, and 1 without it."),
+            say(likely).ends_with(" 1 more with --level likely; nothing is lost with it, and 1 without it."),
             "{}",
             say(likely)
         );
@@ -308,7 +308,8 @@ mod tests {
         let totals = Totals { source: 4_606, kept: 3_430, likely: 5, lost: 1_171, torn: 1_100, ..Totals::default() };
         let lines = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL);
         assert!(lines[0].contains("of 4,606 blocks 3,430 are right as they are"), "{lines:?}");
-        let end = " --level likely puts 5 right, which are only likely; 1,171 are lost then, and 1,176 without it.";
+        let end =
+            " --level likely puts 5 right, which are only likely; 1,171 are lost, and 1,176 without --level likely.";
         assert!(lines[1].ends_with(end), "{lines:?}");
     }
 
