@@ -395,12 +395,16 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     ];
     let changed: String =
         changed.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(" · {what} {}", count(*n, "block"))).collect();
-    let line = format!(
-        "{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {} of {}{changed}",
-        printable::path(to),
-        count(report.written, "block"),
-        grouped(report.read),
-    );
+    let written = count(report.written, "block");
+    // With blocks of another size, the numbers are not those of the same blocks.
+    let blocks = match report.block_sizes() {
+        Some([from, to]) => {
+            format!("{written} of {to} x {to} x {to} voxels from {} of {from} x {from} x {from}", grouped(report.read))
+        }
+        None => format!("{written} of {}", grouped(report.read)),
+    };
+    let line =
+        format!("{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {blocks}{changed}", printable::path(to),);
     writeln!(out, "{}", wrapped(&line, "  "))?;
     out.flush()?;
     Ok(())

@@ -275,6 +275,12 @@ impl Report {
         &self.source
     }
 
+    /// Voxels along each axis of a block of the source and of the result, if these have another size.
+    #[must_use]
+    pub fn block_sizes(&self) -> Option<[u16; 2]> {
+        self.layout.map(|layout| [layout.from, layout.to]).filter(|[from, to]| from != to)
+    }
+
     pub(super) fn index(&mut self, index: &Index) {
         world::add_new(&mut self.faults, index.faults.iter().cloned());
         world::add_new(&mut self.corrected, index.corrected.iter().cloned());

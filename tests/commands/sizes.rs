@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use tempfile::tempdir;
 use voxscope::godot::forest::Meta;
 
-use crate::{Demo, lines, run};
+use crate::{Demo, joined, lines, run};
 
 /// The layout of a forest that was written.
 fn layout(save: &std::path::Path) -> voxscope::godot::region::Format {
@@ -34,6 +34,14 @@ fn the_engine_accepts_what_convert_writes() {
         assert_eq!(layout(&to).refusal(), None, "{options:?}: {:?}", layout(&to));
         let report: Json = serde_json::from_slice(&std::fs::read(to.join("convert.json")).unwrap()).unwrap();
         assert_eq!(report["to"]["sector_size"], layout(&to).sector_size, "{options:?}");
+        // Blocks of two sizes are not counted as if they were the same.
+        let [read, written] = ["blocks_read", "blocks_written"].map(|key| report[key].as_u64().unwrap());
+        let (from, to) = (&report["source_block_size"], &report["to"]["block_size"]);
+        let blocks = match from == to {
+            true => format!("{written} blocks of {read}"),
+            false => format!("{written} blocks of {to} x {to} x {to} voxels from {read} of {from} x {from} x {from}"),
+        };
+        assert!(joined(&run.out).contains(&blocks), "{options:?}: {blocks}: {}", run.out);
     }
     for (options, word) in [
         (&["--sector-size", "128"][..], "sector size of 128 bytes is too small"),
