@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::color::{self, CIVIDIS, Rgb, Scale, VIRIDIS};
 use super::look::{COLOR, Layer, Look, Matter};
 use super::paint::{AIR, DRY, Style, Window, coverage, structure, texture};
-use super::tile::LAND;
+use super::tile::{LAND, Pixel};
 use crate::godot::channel::SDF;
 use crate::godot::textures::WEIGHTS;
 use crate::picture::Mark;
@@ -208,5 +208,45 @@ fn sets_of_lods(window: &Window) -> Vec<Entry> {
         share: None,
         key: Some(*set),
     };
-    sets.iter().map(entry).collect()
+    let mut out: Vec<Entry> = sets.iter().map(entry).collect();
+    if has_holes(window) {
+        out.push(Entry::Words("blank: no file or no block".into()));
+    }
+    out
+}
+
+/// Whether pixels without anything are between others, both in their row and in their column.
+fn has_holes(window: &Window) -> bool {
+    let width = window.width.max(1);
+    let mut columns: Vec<Option<[usize; 2]>> = vec![None; width];
+    for (y, row) in window.pixels.chunks(width).enumerate() {
+        for (column, _) in columns.iter_mut().zip(row).filter(|(_, pixel)| pixel.is_there()) {
+            *column = Some([column.map_or(y, |[first, _]| first), y]);
+        }
+    }
+    window.pixels.chunks(width).enumerate().any(|(y, row)| {
+        let first = row.iter().position(Pixel::is_there).unwrap_or(row.len());
+        let last = row.iter().rposition(Pixel::is_there).unwrap_or(0);
+        let is_inside = |column: &Option<[usize; 2]>| column.is_some_and(|[from, to]| (from..to).contains(&y));
+        (first..last)
+            .any(|x| row.get(x).is_some_and(|pixel| !pixel.is_there()) && columns.get(x).is_some_and(is_inside))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_is_surrounded_and_a_corner_is_none() {
+        let window = |rows: [&str; 3]| {
+            let there = Pixel { y: 0, ..Pixel::NONE };
+            let pixels = rows.concat().chars().map(|c| if c == '#' { there } else { Pixel::NONE }).collect();
+            Window { width: 4, pixels }
+        };
+        assert!(has_holes(&window(["####", "#.##", "####"])));
+        assert!(!has_holes(&window(["####", "####", "####"])));
+        assert!(!has_holes(&window(["###.", "####", "####"])));
+        assert!(!has_holes(&window(["....", ".##.", "...."])));
+    }
 }
