@@ -51,7 +51,7 @@ impl Limits {
         variant_values: 1 << 17,
         meta_bytes: 1 << 20,
         files: 200_000,
-        directory_depth: 32,
+        directory_depth: 64,
         findings_per_file: 10_000,
         stream_rows: 1 << 22,
         map_json_bytes: 4 << 20,

@@ -8,7 +8,7 @@ use crate::check::finding::Finding;
 use crate::check::save_arguments::{SaveArguments, converted_path, repaired_path};
 use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
-use crate::save::Save;
+use crate::save::{Save, TOO_DEEP};
 
 /// What to do about a block that cannot be read and has a file of its own.
 const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others. Add `--from-backup OLD` to take the block from a backup.";
@@ -33,6 +33,10 @@ const NEW_SLOTS: &str =
 /// What to do about a chunk that exceeds a limit.
 const CHUNK_OVER_LIMIT: &str = "A repair copies the chunk as it is, because it cannot be read. If it is valid, report the limit as a bug; otherwise copy the file from a backup.";
 
+/// What to do about directories that are not searched.
+const DIRECTORIES_TOO_DEEP: &str =
+    "If there are saves in deeper directories, run `voxscope check` on these directories.";
+
 /// What to do about a finding, with placeholders. A repair changes neither block files nor the names of single files, so that
 /// the general advice does not apply to them.
 #[must_use]
@@ -43,6 +47,9 @@ pub fn advice_about(finding: &Finding, save: &SaveArguments) -> &'static str {
     }
     if code == Code::OverLimit && matches!(finding.damage.field, "decompressed chunk" | "stored chunk") {
         return CHUNK_OVER_LIMIT;
+    }
+    if code == Code::OverLimit && finding.damage.field == TOO_DEEP {
+        return DIRECTORIES_TOO_DEEP;
     }
     let is_of_block = finding.file.ends_with(".vxb") && finding.block.is_some() && code.next().contains("repair");
     match code {

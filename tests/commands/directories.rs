@@ -49,3 +49,21 @@ fn streams_of_any_name_in_a_directory_are_one_save() {
     assert_eq!(run(&["check", &fleet]).code, Some(0));
     assert_eq!(run(&["diff", &fleet, &fleet]).code, Some(0));
 }
+
+#[test]
+fn a_save_in_deep_directories_is_found_and_deeper_ones_are_not_left_out_in_silence() {
+    let demo = Demo::new();
+    let dir = tempfile::tempdir().unwrap();
+    let below = |levels: usize| dir.path().join(levels.to_string()).join("d/".repeat(levels));
+    for levels in [40, 80] {
+        std::fs::create_dir_all(below(levels)).unwrap();
+        crate::common::copy_dir(demo.path("healthy/plain"), &below(levels).join("world"));
+    }
+    let check = |levels: usize| run(&["check", dir.path().join(levels.to_string()).to_str().unwrap()]);
+    let found = check(40);
+    assert!(found.code == Some(0) && found.out.contains("blocks"), "{}{}", found.out, found.err);
+    let deep = check(80);
+    assert_ne!(deep.code, Some(0), "{}", deep.out);
+    let said = deep.out + &deep.err;
+    assert!(crate::joined(&said).contains("more than 64 levels below the opened one are not searched"), "{said}");
+}

@@ -18,6 +18,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::forest::Meta;
 use crate::godot::region::MAGIC;
+use crate::limits::Limits;
 use crate::printable::count;
 use crate::save::scan::forests::{forest_above, has_lods_of_port};
 use crate::save::scan::names::may_have_lods;
@@ -45,6 +46,9 @@ pub(crate) const REPORT: &str = "repair.json";
 pub(crate) const EXPORT_REPORT: &str = "export.json";
 /// Ending of region files.
 const ENDING: &str = "vxr";
+/// What is said of directories that are not searched because they are too deep.
+pub const TOO_DEEP: &str = "depth of directories";
+
 /// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
 const META_ABOVE: usize = 3;
 pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
@@ -67,6 +71,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         faults: Vec::new(),
         files: 0,
         over: false,
+        too_deep: false,
         depth: 0,
         root: path,
     };
@@ -111,6 +116,8 @@ struct Scan<'o> {
     faults: Vec<Fault>,
     files: usize,
     over: bool,
+    /// Whether directories were left out because they are too deep.
+    too_deep: bool,
     /// Directories between the opened one and that which is scanned.
     depth: usize,
     /// The opened path.
@@ -304,6 +311,14 @@ impl Scan<'_> {
             self.depth += 1;
             self.directory(dir);
             self.depth -= 1;
+            return;
+        }
+        let levels = self.options.limits.directory_depth;
+        // Whoever asks for fewer levels wants no others.
+        if !self.too_deep && levels >= Limits::DEFAULT.directory_depth {
+            self.too_deep = true;
+            let why = format!("Directories more than {levels} levels below the opened one are not searched for saves.");
+            self.fault(dir, Code::OverLimit, TOO_DEEP, Some(why));
         }
     }
 
