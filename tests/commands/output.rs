@@ -55,6 +55,7 @@ fn a_full_disk_under_the_output_ends_every_command_with_8() {
         let (code, _) = ends(arguments, full(), full());
         assert!(code & 8 != 0, "{n}: {arguments:?} exits with {code}");
     }
+    assert_eq!(ends(&["diff", &save, &bad], full(), Stdio::piped()).0, 8, "as OUTPUT.md says of diff");
     // What was found counts as well.
     for (arguments, found) in [(&["check", &bad][..], 4), (&["repair", &bad, "--plan"], 1)] {
         let (code, _) = ends(arguments, full(), Stdio::piped());

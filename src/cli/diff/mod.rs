@@ -28,7 +28,8 @@ Examples:
   voxscope diff before after
   voxscope diff before after --lod 0 --format jsonl
 
-Exit codes are those of diff(1): 0 the saves are equal, 1 they differ, 2 something could not be compared.";
+Exit codes are those of diff(1): 0 the saves are equal, 1 they differ, 2 something could not be compared.
+8 means that the output cannot be written.";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
