@@ -130,3 +130,34 @@ fn options_of_a_map_need_one() {
         assert_refused(&demo, &arguments, "goes with --map");
     }
 }
+
+#[test]
+fn a_picture_names_the_ends_of_its_scale_and_what_a_repair_loses() {
+    let demo = Demo::new();
+    let out = tempdir().unwrap();
+    let to = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let depth = run(&["export", &demo.path("healthy/map-sparse"), "--map", &to("depth.png"), "--look=depth"]);
+    assert!(depth.out.contains("from 5.0 m deep (dark) to 2.5 m (bright)"), "{}{}", depth.out, depth.err);
+    let numbers = run(&["export", &demo.path("healthy/map-sparse"), "--map", &to("depth.npy"), "--look=depth"]);
+    assert_eq!(numbers.code, Some(0), "{}", numbers.err);
+    let described: Json = serde_json::from_slice(&fs::read(to("depth.json")).unwrap()).unwrap();
+    assert_eq!(described["unit"], "m");
+    // Blocks (0, 0, 0), (0, 1, 0) and (1, 0, 0) have no copy.
+    let torn = demo.path("damaged/page-zeroed");
+    let torn_elsewhere = torn.clone();
+    for (save, area, lost) in [
+        (torn.clone(), None, "3 blocks of the drawn part are missing after this repair"),
+        (torn, Some("--box=0,0,0..16,16,16"), "2 blocks of the drawn part are missing after this repair"),
+        (torn_elsewhere, Some("--box=0,0,16..16,16,32"), ""),
+        (demo.path("healthy/current"), None, ""),
+    ] {
+        let name = to("repair.png");
+        let mut arguments = vec!["export", &save, "--map", &name, "--look=repair"];
+        arguments.extend(area);
+        let done = run(&arguments);
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        assert_eq!(done.err.is_empty(), lost.is_empty(), "{save}: {}", done.err);
+        assert!(done.err.contains(lost) && (lost.is_empty() || done.err.contains(" --plan")), "{save}: {}", done.err);
+        fs::remove_file(name).unwrap();
+    }
+}

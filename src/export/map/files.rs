@@ -143,7 +143,8 @@ impl Drawing<'_> {
         encoder.set_compression(png::Compression::Fast);
         let (look, matter, lod) = (self.request.look.name(), self.matter_name(), self.request.lod);
         let s = if self.grid.step == 1 { "" } else { "s" };
-        let about = format!("{look} of LOD {lod}, {matter}, {} voxel{s} a pixel", self.grid.step);
+        let scale = self.scale_words().map_or_else(String::new, |scale| format!(", {scale}"));
+        let about = format!("{look} of LOD {lod}, {matter}, {} voxel{s} a pixel{scale}", self.grid.step);
         encoder.add_text_chunk("Description".to_owned(), about).map_err(failed)?;
         let mut writer = encoder.write_header().map_err(failed)?;
         let mut stream = writer.stream_writer().map_err(failed)?;
@@ -232,6 +233,9 @@ impl Drawing<'_> {
         if let (Look::Height, Some(object)) = (self.request.look, json.as_object_mut()) {
             object.insert("nothing".to_owned(), json!(NOTHING));
             object.insert("matter".to_owned(), json!(self.matter_name()));
+        }
+        if let (Look::Depth, Some(object)) = (self.request.look, json.as_object_mut()) {
+            object.insert("unit".to_owned(), json!("m"));
         }
         json
     }

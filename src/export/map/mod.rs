@@ -13,7 +13,8 @@ use crate::draft::{self, Draft};
 use crate::export::picture_faults::{self, PictureFaults};
 use crate::export::voxels::{Area, Error, Odd};
 use crate::parallel;
-use crate::picture::paint::Style;
+use crate::picture::legend::Entry;
+use crate::picture::paint::{Style, Window};
 use crate::picture::palette::Palette;
 use crate::picture::source::{Part, Reader, Scratch, Source};
 use crate::picture::tile::Grid;
@@ -78,6 +79,10 @@ pub struct MapSummary {
     pub size: [u32; 2],
     /// What matter went by.
     pub matter: String,
+    /// What the darkest and the brightest colour of a scale mean, of a picture that has one.
+    pub scale: Option<String>,
+    /// Of the look `repair`: blocks of the drawn part that the save lists or holds and that the repair loses.
+    pub lost: u64,
     /// The second file, of an array.
     pub description: Option<PathBuf>,
     /// What it lacks.
@@ -93,6 +98,8 @@ struct Drawing<'r> {
     grid: Grid,
     probe: Probe,
     marks: Marks,
+    /// Of the look `repair`: what is drawn.
+    plan: Option<Arc<repair::Plan>>,
     /// The first and one past the last pixel, in steps of the grid.
     low: [i64; 2],
     high: [i64; 2],
@@ -116,6 +123,8 @@ pub fn map(
     let mut summary = MapSummary {
         size: [width, height],
         matter: drawing.matter_name(),
+        scale: drawing.scale_words().filter(|_| !is_array),
+        lost: drawing.lost(save),
         description: None,
         faults: PictureFaults::default(),
     };
@@ -237,7 +246,7 @@ impl<'r> Drawing<'r> {
             return Err(wrong(why));
         }
         let probe = Probe::new(&source, request.channel);
-        let mut marks = plan.map(|plan| Marks::of_plan(&plan)).unwrap_or_default();
+        let mut marks = plan.as_deref().map(Marks::of_plan).unwrap_or_default();
         if request.look == Look::Health || request.health {
             let solutions = Solutions::default();
             let options = check::Options::default().watch(watch.quiet()).solutions(&solutions);
@@ -252,7 +261,33 @@ impl<'r> Drawing<'r> {
                 marks.correct(&damaged);
             }
         }
-        Ok(Self { request, source, other, grid, probe, marks, low, high })
+        Ok(Self { request, source, other, grid, probe, marks, plan, low, high })
+    }
+
+    /// Number of blocks of the drawn part that the repair loses, of the look `repair`. Those without a known position count too.
+    fn lost(&self, save: &Save) -> u64 {
+        let mut lost = 0;
+        if let Some(plan) = &self.plan {
+            repair::fates(save, plan, &mut |block| {
+                let is_drawn = block.position.is_none_or(|at| self.shows(&self.source, block.lod, [at; 2]));
+                lost += u64::from(block.fate == repair::Fate::Lost && block.lod == self.request.lod && is_drawn);
+            });
+        }
+        lost
+    }
+
+    /// What the ends of the scale of the picture mean, if its colours are those of a scale.
+    fn scale_words(&self) -> Option<String> {
+        if !matches!(self.request.look, Look::Height | Look::Depth | Look::Size) {
+            return None;
+        }
+        // The scales of these looks are those of the whole world.
+        let empty = Window { width: 0, pixels: Vec::new() };
+        self.style().legend(&empty).into_iter().find_map(|entry| match entry {
+            Entry::Scale(_, low, high) => Some(format!("from {low} (dark) to {high} (bright)")),
+            Entry::Color { text, .. } => Some(format!("all of it {text}")),
+            _ => None,
+        })
     }
 
     fn matter_name(&self) -> String {
