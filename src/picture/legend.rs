@@ -210,7 +210,7 @@ fn sets_of_lods(window: &Window) -> Vec<Entry> {
     };
     let mut out: Vec<Entry> = sets.iter().map(entry).collect();
     if has_holes(window) {
-        out.push(Entry::Words("blank: no file or no block".into()));
+        out.push(Entry::Words("blank: no block".into()));
     }
     out
 }
