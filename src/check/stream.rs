@@ -288,7 +288,7 @@ fn report_row<S: Source>(
         report.slot(number, damage, None);
     }
     for page in pages {
-        if !owners.claim(page, Use::Overflow(Some(number))) {
+        if !owners.claim_payload(page, Use::Overflow(Some(number))) {
             let damage = Damage::new(Code::StreamChain, stream.pages.span_in_file(page), "chain of overflow pages")
                 .expected(Value::Words("pages of its own"))
                 .found(Value::Words("it contains a page that is in use elsewhere"));

@@ -8,7 +8,7 @@
 
 use crate::bytes::index;
 use crate::sqlite::header::HEADER_BYTES;
-use crate::sqlite::record::varint;
+use crate::sqlite::record::{self, varint};
 
 /// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +61,8 @@ pub struct Page<'a> {
     header: usize,
     /// Where the offsets of the cells begin.
     array: usize,
+    /// Bytes of the page that are used; more than there are if the file ends inside the page.
+    usable: usize,
 }
 
 /// A cell.
@@ -82,7 +84,19 @@ pub struct Cell<'a> {
     pub overflow: Option<u32>,
     /// Where the cell ends in the page.
     pub end: usize,
+    /// What is wrong with its pointer or its size, if it is read nevertheless.
+    pub fault: Option<&'static str>,
+    /// Whether the number of its row is between those that the pages above it give, as far as these are read.
+    pub fits: bool,
 }
+
+/// The fault of a cell whose pointer has bits that no offset in the page has.
+pub const MASKED: &str = "its pointer leads beyond the page";
+/// The fault of a cell whose size makes it reach into the next one.
+pub const OVERLONG: &str = "its size makes it run into the next cell";
+
+/// Cells of a page that may run into the next one and are read nevertheless.
+const MOST_OVERLONG: usize = 8;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk::<2>().map(|bytes| u16::from_be_bytes(*bytes))
@@ -98,6 +112,14 @@ impl<'a> Page<'a> {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn parse(number: u32, bytes: &'a [u8]) -> Result<Self, &'static str> {
+        Self::parse_part(number, bytes, bytes.len())
+    }
+
+    /// The same from as many of its used bytes as the file has.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn parse_part(number: u32, bytes: &'a [u8], usable: usize) -> Result<Self, &'static str> {
         let at = if number == 1 { HEADER_BYTES } else { 0 };
         let kind = bytes.get(at).copied().ok_or("missing")?;
         let kind = Kind::of_byte(kind).ok_or("unknown page type")?;
@@ -109,19 +131,56 @@ impl<'a> Page<'a> {
         if end > bytes.len() {
             return Err("more cells than fit into the page");
         }
-        Ok(Self { kind, cells, right, bytes, header: at, array })
+        Ok(Self { kind, cells, right, bytes, header: at, array, usable })
+    }
+
+    /// Where the offsets of the cells end.
+    fn array_end(&self) -> usize {
+        usize::from(self.cells).saturating_mul(2).saturating_add(self.array)
+    }
+
+    /// Where the content of the cells begins, by the header.
+    fn content(&self) -> Option<usize> {
+        let content = u16_at(self.bytes, self.header.saturating_add(5))?;
+        Some(if content == 0 { 1 << 16 } else { usize::from(content) })
+    }
+
+    /// The first offset at which a cell may begin: a number of cells that is too large makes the offsets reach into the cells.
+    fn lowest(&self) -> usize {
+        let end = self.array_end();
+        self.content().filter(|content| (self.array..end).contains(content)).unwrap_or(end)
+    }
+
+    /// How many offsets there are: a number of cells that is too large counts bytes of the cells as offsets.
+    fn offsets(&self) -> u16 {
+        let mut reach = self.array;
+        let mut first = self.array_end();
+        for number in 0..self.cells {
+            reach = reach.saturating_add(2);
+            if reach > first {
+                return number;
+            }
+            if let Some(cell) = self.cell(number).filter(|cell| cell.fault.is_none()) {
+                first = first.min(cell.start);
+            }
+        }
+        self.cells
     }
 
     /// A cell; `None` if its offset or its content is outside of the page.
+    ///
+    /// An offset beyond the page is read as SQLite reads it: without the bits that no offset in the page has.
     #[must_use]
     pub fn cell(&self, number: u16) -> Option<Cell<'a>> {
         let at = usize::from(number).checked_mul(2)?.checked_add(self.array)?;
-        let start = usize::from(u16_at(self.bytes, at)?);
-        let first = usize::from(self.cells).checked_mul(2)?.checked_add(self.array)?;
-        if start < first {
+        let pointer = usize::from(u16_at(self.bytes, at)?);
+        let size = self.usable.checked_next_power_of_two()?;
+        let start = pointer & size.saturating_sub(1);
+        if start < self.lowest() {
             return None;
         }
-        self.cell_at(start)
+        let cell = self.cell_at(start)?;
+        Some(Cell { fault: (start != pointer).then_some(MASKED), ..cell })
     }
 
     /// The cell that begins at an offset of the page.
@@ -140,36 +199,41 @@ impl<'a> Page<'a> {
         let payload = if self.kind == Kind::TableInterior { 0 } else { number()?.cast_unsigned() };
         let rowid = if self.kind.is_index() { 0 } else { number()? };
         if self.kind == Kind::TableInterior {
-            return Some(Cell { start, child, rowid, payload, local: &[], local_at: at, overflow: None, end: at });
+            return Some(Cell {
+                start,
+                child,
+                rowid,
+                payload,
+                local: &[],
+                local_at: at,
+                overflow: None,
+                end: at,
+                fault: None,
+                fits: true,
+            });
         }
         // No file can hold such a payload.
         if payload > u64::from(u32::MAX) {
             return None;
         }
-        let local_len = local_len(payload, self.bytes.len(), self.kind.is_index());
+        let local_len = local_len(payload, self.usable, self.kind.is_index());
         let local_at = at;
         let end = local_at.checked_add(local_len)?;
         let local = self.bytes.get(local_at..end)?;
         let spilled = u64::try_from(local_len).is_ok_and(|n| n < payload);
         let overflow = if spilled { Some(u32_at(self.bytes, end)?) } else { None };
         let end = if spilled { end.checked_add(4)? } else { end };
-        Some(Cell { start, child, rowid, payload, local, local_at, overflow, end })
+        Some(Cell { start, child, rowid, payload, local, local_at, overflow, end, fault: None, fits: true })
     }
 
     /// Whether cells, free blocks and fragments fill the area of the cells' content to the byte, as SQLite leaves every
     /// page: hardly any other bytes do, nor a page that is cut at another size.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        let (Some(first_free), Some(content), Some(fragments)) = (
-            u16_at(self.bytes, self.header.saturating_add(1)),
-            u16_at(self.bytes, self.header.saturating_add(5)),
-            self.bytes.get(self.header.saturating_add(7)),
-        ) else {
+        let (Some(content), Some(fragments)) = (self.content(), self.bytes.get(self.header.saturating_add(7))) else {
             return false;
         };
-        let content = if content == 0 { 1 << 16 } else { usize::from(content) };
-        let array_end = usize::from(self.cells).saturating_mul(2).saturating_add(self.array);
-        if content < array_end || content > self.bytes.len() || *fragments > 60 {
+        if content < self.array_end() || content > self.bytes.len() || *fragments > 60 {
             return false;
         }
         let mut sum = usize::from(*fragments);
@@ -179,41 +243,114 @@ impl<'a> Page<'a> {
             // A cell takes 4 bytes at least.
             sum = sum.saturating_add(cell.end.saturating_sub(cell.start).max(4));
         }
-        let (mut free, mut reach) = (usize::from(first_free), content);
-        while free != 0 {
-            let (Some(next), Some(len)) = (u16_at(self.bytes, free), u16_at(self.bytes, free.saturating_add(2))) else {
-                return false;
-            };
-            if free < reach || len < 4 {
-                return false;
-            }
-            reach = free.saturating_add(len.into());
-            sum = sum.saturating_add(len.into());
-            free = next.into();
-        }
+        let Some(free) = self.free_blocks(content) else { return false };
+        sum = free.iter().fold(sum, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
         sum == self.bytes.len().saturating_sub(content)
     }
 
-    /// All cells, with `None` for those that are outside of the page, or over one that begins before them: no number of
-    /// cells can make the same bytes be read again and again.
+    /// Where the free blocks begin and end, in their order; `None` if their list is damaged or begins before `from`.
+    fn free_blocks(&self, from: usize) -> Option<Vec<(usize, usize)>> {
+        let mut next = usize::from(u16_at(self.bytes, self.header.saturating_add(1))?);
+        let (mut blocks, mut reach) = (Vec::new(), from);
+        while next != 0 {
+            let (after, len) = (u16_at(self.bytes, next)?, u16_at(self.bytes, next.saturating_add(2))?);
+            if next < reach || len < 4 {
+                return None;
+            }
+            reach = next.saturating_add(len.into());
+            blocks.push((next, reach));
+            next = after.into();
+        }
+        Some(blocks)
+    }
+
+    /// All cells, with `None` for those that are outside of the page, or over another one: no number of cells can make the
+    /// same bytes be read again and again.
+    ///
+    /// Of two cells that overlap, the one that begins first is given, and the other one too if its record has exactly the bytes
+    /// that the cell says, while that of the first one has not. A cell whose offset is beyond the page is given if no other cell
+    /// and no free block has its bytes.
     pub fn all(&self) -> impl Iterator<Item = Option<Cell<'a>>> {
         let mut places: Vec<(usize, u16, usize)> = Vec::new();
-        for number in 0..self.cells {
-            places.extend(self.cell(number).map(|cell| (cell.start, number, cell.end)));
+        let mut masked: Vec<(usize, u16, usize)> = Vec::new();
+        let offsets = self.offsets();
+        for number in 0..offsets {
+            if let Some(cell) = self.cell(number) {
+                let list = if cell.fault.is_some() { &mut masked } else { &mut places };
+                list.push((cell.start, number, cell.end));
+            }
         }
         places.sort_unstable();
-        let (mut reach, mut over) = (0, Vec::new());
+        let (mut over, mut overlong) = (Vec::new(), Vec::new());
+        // Where the cells that are given begin and end.
+        let mut given: Vec<(usize, usize)> = Vec::new();
+        let mut before = None;
         for (start, number, end) in places {
-            if start < reach {
-                over.push(number);
-            } else {
-                reach = end;
+            if let Some((first, reach)) = given.last_mut().filter(|(_, reach)| start < *reach) {
+                let first_cell = before.and_then(|before| self.cell(before));
+                let is_cut = match (self.kind, first_cell) {
+                    // The page number that it leads to is whole.
+                    (Kind::TableInterior, _) => start >= first.saturating_add(5),
+                    (_, Some(first)) => !is_record(&first) && self.cell(number).is_some_and(|cell| is_record(&cell)),
+                    _ => false,
+                };
+                if !is_cut || overlong.len() >= MOST_OVERLONG {
+                    over.push(number);
+                    continue;
+                }
+                *reach = start;
+                overlong.extend(before);
+            }
+            given.push((start, end));
+            before = Some(number);
+        }
+        if !masked.is_empty() {
+            let content = self.content().filter(|content| *content <= self.bytes.len()).unwrap_or(0);
+            given.extend(self.free_blocks(0).unwrap_or_default());
+            let taken = merge(given);
+            masked.sort_unstable();
+            let mut reach = 0;
+            for (start, number, end) in masked {
+                let at = taken.partition_point(|(_, taken_end)| *taken_end <= start);
+                let is_free = taken.get(at).is_none_or(|(taken_start, _)| *taken_start >= end);
+                if start < content.max(reach) || !is_free {
+                    over.push(number);
+                } else {
+                    reach = end;
+                }
             }
         }
         over.sort_unstable();
+        overlong.sort_unstable();
         let page = *self;
-        (0..self.cells).map(move |number| page.cell(number).filter(|_| over.binary_search(&number).is_err()))
+        (0..self.cells).map(move |number| {
+            let mut cell = page.cell(number).filter(|_| number < offsets && over.binary_search(&number).is_err())?;
+            if overlong.binary_search(&number).is_ok() {
+                cell.fault = Some(OVERLONG);
+            }
+            Some(cell)
+        })
     }
+}
+
+/// Whether the record of a cell has exactly the bytes that the cell says.
+fn is_record(cell: &Cell<'_>) -> bool {
+    let columns = record::columns(cell.local, cell.payload);
+    let last = columns.as_deref().and_then(<[_]>::last);
+    last.is_some_and(|last| last.at.checked_add(last.len) == Some(cell.payload))
+}
+
+/// Ranges in their order, those that touch or overlap as one.
+fn merge(mut ranges: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(usize, usize)> = Vec::new();
+    for (start, end) in ranges {
+        match merged.last_mut().filter(|(_, reach)| start <= *reach) {
+            Some((_, reach)) => *reach = end.max(*reach),
+            None => merged.push((start, end)),
+        }
+    }
+    merged
 }
 
 /// The offset before `len` more bytes.

@@ -126,3 +126,15 @@ pub fn columns(start: &[u8], payload: u64) -> Option<Vec<Column>> {
     }
     Some(columns)
 }
+
+/// The columns of a record of which `wanted` are read. SQLite reads a column that the record does not have as a default value
+/// only if the record has exactly the bytes of its other columns.
+#[must_use]
+pub fn columns_of_row(start: &[u8], payload: u64, wanted: usize) -> Option<Vec<Column>> {
+    let columns = columns(start, payload)?;
+    let end = match columns.last() {
+        Some(last) => last.at.saturating_add(last.len),
+        None => varint(start).and_then(|(header, _)| u64::try_from(header).ok())?,
+    };
+    (columns.len() >= wanted || end == payload).then_some(columns)
+}

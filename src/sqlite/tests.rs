@@ -53,6 +53,12 @@ fn a_record_has_a_type_for_each_column() {
     assert_eq!(record::columns(&bytes, 11), None, "values beyond the payload");
     assert_eq!(record::columns(&bytes[..5], 12), None, "a header beyond its bytes");
     assert_eq!(record::columns(&[0], 12), None, "a header without its own length");
+    // A record of 6 columns in which a 7th is looked for must end behind the 6th.
+    let of_row =
+        |payload: u64, wanted: usize| record::columns_of_row(&bytes, payload, wanted).map(|columns| columns.len());
+    assert_eq!([of_row(12, 7), of_row(13, 7), of_row(13, 6), of_row(11, 6)], [Some(6), None, Some(6), None]);
+    assert_eq!(record::columns_of_row(&[1], 1, 3), Some(Vec::new()), "no column at all");
+    assert_eq!(record::columns_of_row(&[1, 0], 2, 3), None);
 }
 
 /// The header of a database of so many pages of 512 bytes.
@@ -175,6 +181,108 @@ fn cells_outside_of_their_page_are_left_out_and_said() {
     assert!(Page::parse(2, &[13, 0, 0, 0xff, 0xff, 0, 0, 0]).is_err(), "more cells than fit");
     assert!(Page::parse(2, &[]).is_err());
     assert_eq!(Page::parse(2, &page(10, None, &[])).map(|page| page.kind), Ok(Kind::IndexLeaf));
+}
+
+/// Changes two bytes of a page.
+fn put(page: &mut [u8], at: usize, n: u16) {
+    page[at..at + 2].copy_from_slice(&n.to_be_bytes());
+}
+
+#[test]
+fn an_offset_is_read_without_the_bits_that_no_page_has() {
+    // SQLite reads a cell at `offset & (page size - 1)`. The cells begin at 508 and 504.
+    let good = page(13, None, &[&[2, 1, 2, 0], &[2, 2, 2, 0]]);
+    let of = |offset: u16, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut leaf = good.clone();
+        put(&mut leaf, 10, offset);
+        change(&mut leaf);
+        walked(&database(&[leaf]), 2)
+    };
+    for high in 1..128u16 {
+        let (rows, damage, _) = of(high << 9 | 504, &|_| {});
+        assert_eq!((rows, damage.len()), (vec![1, 2], 1), "{high}");
+        assert!(damage[0].code == Code::StreamPage && !walk::hides_cells(&damage[0]), "{damage:?}");
+    }
+    // The offset of the other cell, the array of offsets, an offset before the content of cells, and a free block.
+    let content = |leaf: &mut Vec<u8>| put(leaf, 5, 504);
+    let free = |leaf: &mut Vec<u8>| {
+        put(leaf, 1, 504);
+        leaf[504..508].copy_from_slice(&[0, 0, 0, 4]);
+    };
+    for (offset, change) in [
+        (0x8000 | 508, &content as &dyn Fn(&mut Vec<u8>)),
+        (0x8000 | 509, &content),
+        (0x8000 | 10, &content),
+        (0x8000 | 400, &content),
+        (0x8000 | 504, &free),
+    ] {
+        let (rows, damage, _) = of(offset, change);
+        assert_eq!((rows, damage.len()), (vec![1], 1), "{offset:x}");
+        assert!(walk::hides_cells(&damage[0]), "{damage:?}");
+    }
+    // Of two such offsets of one cell, one is believed.
+    let twice = |leaf: &mut Vec<u8>| put(leaf, 8, 0x8000 | 504);
+    assert_eq!(of(0x4000 | 504, &twice).0, [2]);
+    // The mask is that of the whole page, also if bytes at its end are not used.
+    let mut leaf = good;
+    leaf.copy_within(496..512, 464);
+    put(&mut leaf, 8, 0xfe00 | 476);
+    put(&mut leaf, 10, 472);
+    let mut data = database(&[leaf]);
+    data[20] = 32;
+    assert_eq!(walked(&data, 2).0, [1, 2]);
+}
+
+#[test]
+fn a_cell_that_is_too_long_does_not_hide_the_next_one() {
+    // Row 2 begins at 502, row 1 behind it at 507. Both are records of 3 bytes: header of 2 bytes, number of 1 byte.
+    let good = page(13, None, &[&[3, 1, 2, 1, 7], &[3, 2, 2, 1, 7]]);
+    for payload in 4..=8 {
+        let mut leaf = good.clone();
+        leaf[502] = payload;
+        let (rows, damage, _) = walked(&database(&[leaf]), 2);
+        assert_eq!((rows, damage.len()), (vec![1, 2], 1), "{payload}");
+        assert!(!walk::hides_cells(&damage[0]));
+    }
+    // An offset into a cell that is exactly as long as its record leads nowhere.
+    let mut leaf = good.clone();
+    put(&mut leaf, 8, 504);
+    assert_eq!(walked(&database(&[leaf]), 2).0, [2]);
+    // However many cells reach to the end of the page, few of them are given.
+    let many: Vec<[u8; 5]> = (1..=60).map(|row| [3, row, 2, 1, 7]).collect();
+    let mut leaf = page(13, None, &many.iter().map(|cell| &cell[..]).collect::<Vec<_>>());
+    for cell in (0..60).step_by(2) {
+        leaf[512 - 5 * (cell + 1)] = u8::try_from(5 * cell + 3).unwrap_or(127).min(127);
+    }
+    let bytes = pages_of(&database(&[leaf.clone()])).header.usable() as usize;
+    let given: usize = Page::parse(2, &leaf).unwrap().all().flatten().map(|cell| cell.local.len()).sum();
+    assert!(given < 3 * bytes, "{given}");
+}
+
+#[test]
+fn a_number_of_cells_that_is_too_large_does_not_hide_cells() {
+    // Cells from byte 30 on; the header says so.
+    let mut leaf = page(13, None, &[&[2, 1, 2, 0], &[2, 2, 2, 0]]);
+    leaf.copy_within(504..512, 30);
+    leaf[504..512].fill(0);
+    for (at, n) in [(5, 30), (8, 34), (10, 30)] {
+        put(&mut leaf, at, n);
+    }
+    for cells in [2, 3, 11, 12, 40, 169] {
+        put(&mut leaf, 3, cells);
+        assert_eq!(walked(&database(&[leaf.clone()]), 2).0, [1, 2], "{cells}");
+    }
+}
+
+#[test]
+fn a_page_of_a_payload_stays_one_if_a_tree_leads_to_it() {
+    let data = database(&[page(5, Some(4), &[&[0, 0, 0, 3, 2]]), vec![0], page(13, None, &[&[2, 3, 2, 0]])]);
+    let pages = pages_of(&data);
+    let (mut owners, mut damage) = (Owners::new(&pages), Vec::new());
+    walk::tree(&pages, 2, false, &mut owners, &mut damage, &mut |_, _, _| {});
+    assert_eq!((damage.len(), owners.page_use(3)), (1, Some(Use::Damaged)));
+    assert!(owners.claim_payload(3, Use::Overflow(None)) && !owners.claim_payload(3, Use::Overflow(None)));
+    assert!(!owners.claim_payload(4, Use::Overflow(None)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::bytes::Span;
+use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Page};
@@ -12,6 +12,13 @@ use crate::sqlite::pages::Pages;
 pub(crate) const TABLE_PAGE: &str = "page of a table";
 /// The field of damage of a page of an index.
 pub(crate) const INDEX_PAGE: &str = "page of an index";
+/// The field of damage of a cell that is read nevertheless.
+const CELL: &str = "cell of a page";
+
+/// Whether a damage is that of a page of which something may not be read.
+pub(crate) fn hides_cells(damage: &Damage) -> bool {
+    damage.code == Code::StreamPage && damage.field != CELL
+}
 
 /// The use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +45,14 @@ pub enum Use {
     Salvaged,
     /// A damaged page of a tree.
     Damaged,
+}
+
+impl Use {
+    /// Whether nothing was read of the page as a part of something else.
+    #[must_use]
+    pub const fn can_be_payload(self) -> bool {
+        matches!(self, Self::Nothing | Self::Damaged)
+    }
 }
 
 /// Who owns each page.
@@ -72,6 +87,15 @@ impl Owners {
         free
     }
 
+    /// The same for a page of a payload, which may also be one that a tree leads to by a damaged page number.
+    pub fn claim_payload(&mut self, page: u32, is: Use) -> bool {
+        let free = self.page_use(page).is_some_and(Use::can_be_payload);
+        if free {
+            self.set(page, is);
+        }
+        free
+    }
+
     /// Changes the use of a page.
     pub fn set(&mut self, page: u32, is: Use) {
         let at = page.checked_sub(1).and_then(|at| usize::try_from(at).ok());
@@ -98,7 +122,7 @@ pub(crate) fn read_page<'b, S: Source>(
     buffer: &'b mut Vec<u8>,
 ) -> Result<Page<'b>, &'static str> {
     pages.read(number, buffer).map_err(|_| "cannot be read")?;
-    Page::parse(number, buffer)
+    Page::parse_part(number, buffer, index(pages.header.usable().into()))
 }
 
 /// Walks over a tree from its root on, giving each cell of its leaves in the order of the rows, and of an index those of
@@ -115,9 +139,9 @@ pub fn tree<S: Source>(
 ) {
     let field = if is_index { INDEX_PAGE } else { TABLE_PAGE };
     let mut buffer = Vec::new();
-    // Each page, and the one that leads to it.
-    let mut stack: Vec<(u32, Option<u32>)> = vec![(root, None)];
-    while let Some((number, parent)) = stack.pop() {
+    // Each page, the one that leads to it, and the row numbers between which its rows are.
+    let mut stack: Vec<(u32, Option<u32>, [Option<i64>; 2])> = vec![(root, None, [None; 2])];
+    while let Some((number, parent, [mut above, most])) = stack.pop() {
         let at = parent.unwrap_or(number);
         if !pages.has(number) {
             damage.push(fault(pages, at, field, "points to a page that does not exist"));
@@ -144,16 +168,22 @@ pub fn tree<S: Source>(
         };
         let from = stack.len();
         for (cell_number, cell) in (0u16..).zip(page.all()) {
-            let Some(cell) = cell else {
+            let Some(mut cell) = cell else {
                 damage.push(fault(pages, number, field, "a cell is outside of the page"));
                 continue;
             };
-            stack.extend(cell.child.map(|child| (child, Some(number))));
+            damage.extend(cell.fault.map(|what| fault(pages, number, CELL, what)));
+            stack.extend(cell.child.map(|child| (child, Some(number), [above, Some(cell.rowid)])));
+            if !is_index && cell.child.is_none() {
+                cell.fits = above.is_none_or(|above| above < cell.rowid) && most.is_none_or(|most| cell.rowid <= most);
+            } else {
+                above = Some(cell.rowid);
+            }
             if is_index || cell.child.is_none() {
                 each(number, cell_number, &cell);
             }
         }
-        stack.extend(page.right.map(|child| (child, Some(number))));
+        stack.extend(page.right.map(|child| (child, Some(number), [above, most])));
         // The last one pushed is visited first.
         if let Some(new) = stack.get_mut(from..) {
             new.reverse();
@@ -216,7 +246,7 @@ pub fn claim_chain<S: Source>(pages: &Pages<S>, cell: &Cell<'_>, is: Use, owners
     let mut next = cell.overflow.unwrap_or(0);
     let mut buffer = Vec::new();
     for _ in 0..spilled.div_ceil(each) {
-        if !owners.claim(next, is) {
+        if !owners.claim_payload(next, is) {
             break;
         }
         pages.read_some(next, 4, &mut buffer)?;

@@ -14,9 +14,11 @@ use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, Stre
 use crate::repair::{Certainty, Error, KeptReason, Options};
 use crate::save::{Blob, Stream, StreamScratch};
 use crate::source::FileSource;
+use crate::sqlite::walk;
 
 const STALE: &str = "it is on a page that no table has, and may be an older state";
 const SHARED: &str = "another row has some of its pages";
+const MISPLACED: &str = "its number is out of order, so that its key may be damaged";
 const SEVERAL: &str = "several rows have its place, and which is right is not known";
 const OTHER: &str = "another row of its place is the one that the game reads";
 const BETTER: &str = "another row of its place is whole";
@@ -132,9 +134,9 @@ impl Deciding<'_> {
 
     /// Whether a table lost pages, so that rows on pages without a table may belong to it.
     fn has_gaps(&self) -> bool {
-        use Code::{StreamCut, StreamHeader, StreamNotDatabase, StreamPage, StreamShifted, StreamTable};
-        let codes = [StreamPage, StreamNotDatabase, StreamHeader, StreamCut, StreamTable, StreamShifted];
-        self.stream.damage.iter().any(|d| codes.contains(&d.code))
+        use Code::{StreamCut, StreamHeader, StreamNotDatabase, StreamShifted, StreamTable};
+        let codes = [StreamNotDatabase, StreamHeader, StreamCut, StreamTable, StreamShifted];
+        self.stream.damage.iter().any(|d| codes.contains(&d.code) || walk::hides_cells(d))
     }
 
     /// Keeps a row, or a part of one, in `lost+found`; `why` in words.
@@ -149,19 +151,21 @@ impl Deciding<'_> {
 
     /// The position that a row claims; `None` if it may have been deleted.
     fn claim(&self, number: u32, why: Option<&'static str>) -> Option<Claim> {
-        let lost = self.stream.rows.get(number as usize).is_none_or(|row| row.lost);
+        let row = self.stream.rows.get(number as usize);
+        let (lost, misplaced) = row.map_or((true, false), |row| (row.lost, row.misplaced));
         let shared = self.seen.get(number as usize).is_some_and(|seen| seen.shared);
         let free_pages = self.stream.damage.iter().any(|d| d.code == Code::StreamFreelist);
         if lost && !self.has_gaps() {
             return None;
         }
         let (certainty, doubt) = match (lost && free_pages, shared) {
+            (false, false) if misplaced => (Certainty::Likely, MISPLACED),
             (false, false) => (Certainty::Certain, ""),
             (true, _) => (Certainty::Likely, STALE),
             (false, true) => (Certainty::Likely, SHARED),
         };
-        // A key of the old rule is what the game of its time wrote.
-        let rank = u8::from(lost) * 2 + u8::from(why.is_some_and(|why| why != RULE));
+        // A key of the old rule is what the game of its time wrote. The game does not find a row that is out of order.
+        let rank = u8::from(lost) * 2 + u8::from(misplaced || why.is_some_and(|why| why != RULE));
         Some(Claim { row: number, rank, certainty, doubt, why, origin: Origin::Found })
     }
 

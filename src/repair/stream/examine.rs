@@ -177,9 +177,7 @@ pub(super) fn each(
             let (seen, pages) = seen?;
             for page in pages {
                 match owners.page_use(page) {
-                    Some(Use::Nothing) => {
-                        owners.claim(page, Use::Overflow(Some(*number)));
-                    }
+                    Some(is) if is.can_be_payload() => owners.set(page, Use::Overflow(Some(*number))),
                     Some(Use::Overflow(Some(other))) if other != *number => shared.extend([other, *number]),
                     _ => shared.push(*number),
                 }

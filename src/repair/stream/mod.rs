@@ -27,7 +27,7 @@ use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, KeptReason, Options};
 use crate::save::{OwnedKey, Save, Stream, StreamFile, Table};
 use crate::source::FileSource;
-use crate::sqlite::walk::{Owners, Use};
+use crate::sqlite::walk::{self, Owners, Use};
 
 pub use older::Older;
 pub(super) use report::{kept_rows, page_loss};
@@ -340,10 +340,10 @@ fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<(
     let named: BTreeSet<u32> = stream
         .damage
         .iter()
-        .filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamHeader))
+        .filter(|d| matches!(d.code, Code::StreamNotDatabase | Code::StreamHeader) || walk::hides_cells(d))
         .filter_map(|d| u32::try_from(d.span.start / size + 1).ok())
         .collect();
-    let is_header = stream.damage.iter().all(|d| !matches!(d.code, Code::StreamPage | Code::StreamNotDatabase));
+    let is_header = stream.damage.iter().all(|d| d.code != Code::StreamNotDatabase && !walk::hides_cells(d));
     let (mut pages, mut all_read) = (Vec::new(), true);
     let mut buffer = Vec::new();
     for (page, is) in owners.iter() {

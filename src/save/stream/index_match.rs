@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Stream;
-use super::rows::key_of;
+use super::rows::{COLUMNS, key_of};
 use crate::godot::stream::loc::Key;
 use crate::source::Source;
 use crate::sqlite::btree::Cell;
@@ -85,8 +85,9 @@ fn each_row<S: Source>(stream: &Stream<S>, each: &mut dyn FnMut(Named)) {
         walk::tree(&stream.pages, table.root, table.is_index, &mut owners, &mut damage, &mut |_, _, cell| {
             if rest > 0 {
                 rest = rest.saturating_sub(1);
-                let columns = record::columns(cell.local, cell.payload);
-                let key = columns.map_or(Key::Null, |columns| key_of(&columns, cell.local, cell.rowid));
+                let columns = record::columns_of_row(cell.local, cell.payload, COLUMNS);
+                let key =
+                    columns.map_or(Key::Null, |columns| key_of(&columns, cell.local, cell.rowid, stream.rowid_keys));
                 each(name_row(key, cell.rowid, &stream.pages.header));
             }
         });

@@ -6,6 +6,7 @@ mod packed;
 mod page_order;
 mod phases;
 mod places;
+mod row_order;
 mod rows;
 mod schema;
 mod sort;
@@ -74,6 +75,8 @@ pub struct Stream<S> {
     pub damage: Vec<Damage>,
     /// Caps.
     pub limits: Limits,
+    /// Whether the keys are the numbers of the rows, by the schema.
+    rowid_keys: bool,
     /// The byte order of blocks that show none themselves, when it was needed.
     order: OnceLock<ByteOrder>,
 }
@@ -146,6 +149,7 @@ impl<S: Source> Stream<S> {
             rows: StreamRows::default(),
             damage: own,
             limits: *limits,
+            rowid_keys: false,
             order: OnceLock::new(),
         };
         stream.read_structure(layout.rule);
@@ -172,6 +176,7 @@ impl<S: Source> Stream<S> {
         if known {
             self.tables = schema::read(&self.pages, &mut self.owners, &mut self.damage);
         }
+        self.rowid_keys = self.tables.iter().any(|table| table.is("blocks") && table.has_rowid_key());
         let mut found = rows::Found::default();
         let own =
             |table: &Table| ["blocks", "meta", "channels"].iter().any(|name| table.is(name) || table.is_index_of(name));
@@ -189,7 +194,7 @@ impl<S: Source> Stream<S> {
         if known {
             walk::free_pages(&self.pages, &mut self.owners, &mut self.damage);
         }
-        let broken = self.damage.iter().skip(before).any(|d| d.code == Code::StreamPage);
+        let broken = self.damage.iter().skip(before).any(walk::hides_cells);
         if broken || lacking || found.leaves_over(self) {
             found.salvage(self);
         }

@@ -63,6 +63,7 @@ pub(super) const NO_ROW: StreamRow = StreamRow {
     moved: false,
     lost: false,
     stale: false,
+    misplaced: false,
     voxels: Blob::Null,
     instances: Blob::Null,
     payload: 0,
@@ -230,7 +231,11 @@ const fn rest_of(row: &StreamRow) -> u32 {
 }
 
 fn flags_of(row: &StreamRow) -> u8 {
-    u8::from(row.odd) | u8::from(row.moved) << 1 | u8::from(row.lost) << 2 | u8::from(row.stale) << 3
+    u8::from(row.odd)
+        | u8::from(row.moved) << 1
+        | u8::from(row.lost) << 2
+        | u8::from(row.stale) << 3
+        | u8::from(row.misplaced) << 4
 }
 
 fn encode(before: &Entry, entry: &Entry, out: &mut Vec<u8>) {
@@ -367,8 +372,8 @@ impl Cursor<'_> {
         row.rowid = row.rowid.wrapping_add(if has & ROWID == 0 { 1 } else { self.signed()? });
         if has & FLAGS != 0 {
             let flags = self.byte()?;
-            let [odd, moved, lost, stale] = [1, 2, 4, 8].map(|bit| flags & bit != 0);
-            (row.odd, row.moved, row.lost, row.stale) = (odd, moved, lost, stale);
+            let [odd, moved, lost, stale, misplaced] = [1, 2, 4, 8, 16].map(|bit| flags & bit != 0);
+            (row.odd, row.moved, row.lost, row.stale, row.misplaced) = (odd, moved, lost, stale, misplaced);
         }
         if has & VOXELS != 0 {
             row.voxels = self.blob()?;
@@ -417,6 +422,7 @@ mod tests {
             moved: mix & 2 != 0,
             lost: mix & 4 != 0,
             stale: mix & 8 != 0,
+            misplaced: mix & 32 != 0,
             voxels: blob(mix >> 8),
             instances: blob(mix >> 11),
             payload: (mix >> 20) as u32,

@@ -24,14 +24,15 @@ pub(super) fn infer_format(rows: &Packed) -> Option<Format> {
 }
 
 /// The rows with the places of their keys, and those of them stale of which `stale` says so: in it, each lost row has its
-/// turn.
+/// turn. `misplaced` has the numbers of the rows that are out of order.
 pub(super) fn place_rows(
     entries: impl Iterator<Item = Entry>,
     format: Option<Format>,
-    stale: &[bool],
+    (stale, misplaced): (&[bool], &[u32]),
 ) -> impl Iterator<Item = StreamRow> {
-    let mut stale = stale.iter();
-    entries.map(move |Entry { mut row, key }| {
+    let (mut stale, mut misplaced) = (stale.iter(), misplaced.iter().peekable());
+    (0u32..).zip(entries).map(move |(number, Entry { mut row, key })| {
+        row.misplaced = misplaced.next_if(|row| **row == number).is_some();
         let int = match (format, key) {
             (Some(Format::Int16 | Format::Int19), StoredKey::Rowid) => Some(row.rowid),
             (Some(Format::Int16 | Format::Int19), StoredKey::Int(n)) => Some(n),

@@ -6,6 +6,7 @@ use super::Stream;
 use super::index_match::{self, Named, Sum};
 use super::packed::{Entry, Packed, StoredKey};
 use super::places::{apply_rule, by_old_rule, infer_format, place_rows};
+use super::row_order::RowOrder;
 use super::schema::Table;
 use super::sort::sort;
 use crate::bytes::{Span, index, len64};
@@ -20,6 +21,9 @@ use crate::sqlite::walk::{self, Use};
 
 /// Pages of a file that are read to infer the page size.
 const GUESS_PAGES: u64 = 256;
+
+/// Columns of a row that are read: the key, voxels and instances.
+pub(super) const COLUMNS: usize = 3;
 
 /// The content of a blob column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +81,8 @@ pub struct StreamRow {
     /// Whether it may have been deleted: its table is whole without it, or an index does not contain it. Such a row may be
     /// an old one.
     pub stale: bool,
+    /// Whether its key is its number, and that is out of the order of its table: the row may have had another one.
+    pub misplaced: bool,
     /// The content of `vb`.
     pub voxels: Blob,
     /// The content of `instances`.
@@ -100,6 +106,8 @@ pub(super) struct Found {
     of_index: Option<Sum>,
     /// The rows that its table does not lead to, if there is an index.
     lost: Vec<Named>,
+    /// The rows whose numbers are out of the order of the table, by how many rows were before them.
+    misplaced: Vec<u32>,
     /// Whether the whole table `blocks` was read.
     blocks_whole: bool,
     /// Whether its whole index was read.
@@ -147,10 +155,11 @@ impl OwnedKey {
     }
 }
 
-/// The key of a row: its row number if the column is the row number.
-pub(super) fn key_of<'p>(columns: &[Column], payload: &'p [u8], rowid: i64) -> Key<'p> {
+/// The key of a row: its row number if the column is the row number, which rows store as NULL. If the table is known to have
+/// such keys (`is_rowid`), SQLite ignores what is stored.
+pub(super) fn key_of<'p>(columns: &[Column], payload: &'p [u8], rowid: i64, is_rowid: bool) -> Key<'p> {
     match columns.first() {
-        Some(column) if column.kind() == Type::Null => Key::Int(rowid),
+        Some(column) if is_rowid || column.kind() == Type::Null => Key::Int(rowid),
         Some(column) => column.value(payload),
         None => Key::Null,
     }
@@ -162,6 +171,7 @@ impl Found {
         if table.root == 0 {
             return;
         }
+        let rowid_keys = stream.rowid_keys;
         let Stream { pages, owners, damage, limits, .. } = stream;
         let pages = &*pages;
         let (mut last, mut unordered) = (None, None);
@@ -172,13 +182,16 @@ impl Found {
         let index_of_blocks = table.is_index_of("blocks");
         let mut entries = index_of_blocks.then(Sum::default).map(|sum| self.of_index.unwrap_or(sum));
         let before = damage.len();
+        let first = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let mut order = RowOrder::default();
         walk::tree(pages, table.root, table.is_index, owners, damage, &mut |page, number, cell| {
             if !table.is_index && last.is_some_and(|last| cell.rowid <= last) {
                 unordered = Some(page);
             }
             last = Some(cell.rowid);
             if is_blocks {
-                self.row(page, number, cell, (false, &pages.header), limits.stream_rows);
+                let is_read = self.row((page, number), cell, (false, rowid_keys), &pages.header, limits.stream_rows);
+                order.add(cell.rowid, cell.fits && is_read);
             } else {
                 if is_meta {
                     self.meta(cell, page_span(pages, page, cell));
@@ -192,7 +205,10 @@ impl Found {
                 }
             }
         });
-        let whole = damage.len() == before;
+        let whole = !damage.iter().skip(before).any(walk::hides_cells);
+        if is_blocks && rowid_keys {
+            self.misplaced.extend(order.finish().into_iter().map(|row| row.saturating_add(first)));
+        }
         if is_blocks {
             self.blocks_whole = whole;
         } else if index_of_blocks {
@@ -213,15 +229,23 @@ impl Found {
         self.of_index = entries.or(self.of_index);
     }
 
-    fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, (lost, header): (bool, &Header), cap: usize) {
+    /// Adds a row. Returns whether its columns can be read.
+    fn row(
+        &mut self,
+        (page, number): (u32, u16),
+        cell: &Cell<'_>,
+        (lost, rowid_key): (bool, bool),
+        header: &Header,
+        cap: usize,
+    ) -> bool {
         if self.rows.len() >= cap {
             self.over = true;
-            return;
+            return false;
         }
-        let columns = record::columns(cell.local, cell.payload);
+        let columns = record::columns_of_row(cell.local, cell.payload, COLUMNS);
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
-                let key = key_of(columns, cell.local, cell.rowid);
+                let key = key_of(columns, cell.local, cell.rowid, rowid_key);
                 (Blob::from_column(columns.get(1)), Blob::from_column(columns.get(2)), key)
             }
             None => (Blob::Other, Blob::Other, Key::Null),
@@ -256,11 +280,13 @@ impl Found {
             rowid: cell.rowid,
             lost,
             stale: false,
+            misplaced: false,
             voxels,
             instances,
             payload,
         };
         self.rows.push(&Entry { row, key });
+        columns.is_some()
     }
 
     fn meta(&mut self, cell: &Cell<'_>, span: Span) {
@@ -272,6 +298,7 @@ impl Found {
     /// Searches every page that nothing points to for leaves with rows of blocks, and with settings if these are
     /// missing.
     pub fn salvage<S: Source>(&mut self, stream: &mut Stream<S>) {
+        let rowid_keys = stream.rowid_keys;
         let Stream { pages, owners, limits, .. } = stream;
         let pages = &*pages;
         let no_meta = self.meta.is_empty();
@@ -299,7 +326,7 @@ impl Found {
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
                         if known.binary_search(&cell.rowid).is_err() {
-                            self.row(number, at, &cell, (true, &pages.header), limits.stream_rows);
+                            self.row((number, at), &cell, (true, rowid_keys), &pages.header, limits.stream_rows);
                         }
                     }
                 }
@@ -340,7 +367,7 @@ impl Found {
     /// `rule` is how positions above LOD 0 are stored; inferred if not given.
     pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool, rule: Option<KeyRule>) {
         let stale = self.find_stale(stream);
-        let Self { mut rows, over, meta, mut meta_damage, of_table, of_index, .. } = self;
+        let Self { mut rows, over, meta, mut meta_damage, of_table, of_index, misplaced, .. } = self;
         rows.fit();
         let damage = &mut stream.damage;
         damage.append(&mut meta_damage);
@@ -364,7 +391,7 @@ impl Found {
             damage.push(damaged.expected(Value::AtMost(cap)));
         }
         // If rows are lost, that is the only finding.
-        let whole = known && damage.iter().all(|d| d.code != Code::StreamPage);
+        let whole = known && !damage.iter().any(walk::hides_cells);
         if let Some(of_index) = of_index.filter(|_| whole) {
             let [rows, entries] = index_match::count_differences(stream, of_table, of_index);
             for (count, field) in [
@@ -381,11 +408,11 @@ impl Found {
         stream.meta = meta.last().copied().unwrap_or_default();
         stream.format = stream.meta.format.or_else(|| infer_format(&rows));
         let format = stream.format;
-        apply_rule(stream, rule, || place_rows(rows.iter(), format, &stale));
+        apply_rule(stream, rule, || place_rows(rows.iter(), format, (&stale, &misplaced)));
         // Instances by the old rule may share the place of a block.
         let is_old = stream.rule == KeyRule::Old;
         let is_bare = |row: &StreamRow| is_old && row.voxels == Blob::Null;
-        let placed = place_rows(rows.into_entries(), format, &stale);
+        let placed = place_rows(rows.into_entries(), format, (&stale, &misplaced));
         let placed = placed.map(|row| if is_old { by_old_rule(row).0 } else { row });
         stream.rows =
             sort(placed, |row| (row.place.is_none(), row.place, row.stale, row.lost, is_bare(row), row.odd, row.rowid));

@@ -17,7 +17,7 @@ use crate::sqlite::walk::{self, Owners};
 const MOST: u64 = 1 << 16;
 
 /// A table or an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -44,6 +44,17 @@ impl Table {
     #[must_use]
     pub fn columns(&self) -> Vec<String> {
         column_names(&self.sql)
+    }
+
+    /// Whether its first column is the number of its rows, whatever value the rows store there.
+    pub(super) fn has_rowid_key(&self) -> bool {
+        let mut rest = self.sql.chars().peekable();
+        while token(&mut rest).is_some_and(|token| token != Token::Sign('(')) {}
+        let is_word =
+            |token: Option<Token>, word: &str| matches!(token, Some(Token::Word(w)) if w.eq_ignore_ascii_case(word));
+        let _name = token(&mut rest);
+        ["INTEGER", "PRIMARY", "KEY"].iter().all(|word| is_word(token(&mut rest), word))
+            && !is_word(token(&mut rest), "DESC")
     }
 
     /// Whether it is an index of the table with this name.
@@ -80,7 +91,7 @@ pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mu
             None => faults.push(walk::fault(pages, page, "row of the schema", "not readable as a row")),
         }
     });
-    let whole = damage.len() == from && faults.is_empty();
+    let whole = faults.is_empty() && !damage.iter().skip(from).any(walk::hides_cells);
     damage.append(&mut faults);
     for page in claimed {
         owners.claim(page, walk::Use::Overflow(None));
@@ -218,7 +229,23 @@ fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>
 
 #[cfg(test)]
 mod tests {
-    use super::column_names;
+    use super::{Table, column_names};
+
+    #[test]
+    fn the_key_is_the_row_number_as_sqlite_decides() {
+        for (sql, is_rowid) in [
+            ("CREATE TABLE blocks (loc INTEGER PRIMARY KEY, vb BLOB, instances BLOB)", true),
+            ("create table \"blocks\"([loc] integer primary key asc, vb)", true),
+            ("CREATE TABLE blocks (loc INTEGER PRIMARY KEY DESC, vb BLOB)", false),
+            ("CREATE TABLE blocks (loc INT PRIMARY KEY, vb BLOB)", false),
+            ("CREATE TABLE blocks (loc INTEGER, vb BLOB)", false),
+            ("CREATE TABLE blocks (loc TEXT PRIMARY KEY, vb BLOB)", false),
+            ("", false),
+        ] {
+            let table = Table { sql: sql.to_owned(), ..Table::default() };
+            assert_eq!(table.has_rowid_key(), is_rowid, "{sql}");
+        }
+    }
 
     #[test]
     fn columns_are_named_as_sqlite_names_them() {

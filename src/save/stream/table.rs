@@ -46,7 +46,7 @@ impl<S: Source> Stream<S> {
                 None => whole = false,
             }
         });
-        failed.map_or(Ok(whole && damage.is_empty()), Err)
+        failed.map_or(Ok(whole && !damage.iter().any(walk::hides_cells)), Err)
     }
 
     /// How many pages of tables cannot be read or are not in the file; how many rows were on them is not known. 0 if an

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use super::rows::key_of;
+use super::rows::{COLUMNS, key_of};
 use super::{Blob, Stream, StreamRow};
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
@@ -16,10 +16,11 @@ use crate::limits::Limits;
 use crate::save::byte_order::{MOST_STORED, Sample};
 use crate::save::view::{Stored, View, decode_in_order};
 use crate::source::Source;
+use crate::sqlite::btree::Page;
 use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
 use crate::sqlite::record::{self, Column};
-use crate::sqlite::walk::{self, Owners, Use};
+use crate::sqlite::walk::{self, Owners};
 
 /// Buffers above this are given back after a row that needed more.
 const KEEP: usize = 1 << 20;
@@ -128,14 +129,15 @@ impl<S: Source> Stream<S> {
         *text = None;
         *rowid = row.rowid;
         pages.read(row.page, page)?;
-        let parsed = crate::sqlite::btree::Page::parse(row.page, page).ok();
+        let parsed = Page::parse_part(row.page, page, index(pages.header.usable().into())).ok();
         let Some(cell) = parsed.and_then(|page| page.cell(row.cell)) else {
             // It was there when the keys were read.
             *payload = Payload::default();
             return Ok(());
         };
         let limit = self.limits.stored_bytes.saturating_mul(2).saturating_add(1 << 12);
-        let owned = |page: &u32| owners.and_then(|owners| owners.page_use(*page)).is_some_and(|is| is != Use::Nothing);
+        let owned =
+            |page: &u32| owners.and_then(|owners| owners.page_use(*page)).is_some_and(|is| !is.can_be_payload());
         match cell.overflow.filter(owned) {
             Some(first) => {
                 payload.read(pages, row.page, &cell, len64(cell.local))?;
@@ -143,8 +145,8 @@ impl<S: Source> Stream<S> {
             }
             None => payload.read(pages, row.page, &cell, limit)?,
         }
-        columns.extend(record::columns(cell.local, cell.payload).unwrap_or_default());
-        if let Key::Text(bytes) = key_of(columns, &payload.bytes, *rowid)
+        columns.extend(record::columns_of_row(cell.local, cell.payload, COLUMNS).unwrap_or_default());
+        if let Key::Text(bytes) = key_of(columns, &payload.bytes, *rowid, self.rowid_keys)
             && let Cow::Owned(utf8) = self.pages.header.utf8(bytes)
         {
             *text = Some(utf8);
@@ -157,7 +159,7 @@ impl<S: Source> Stream<S> {
     pub fn key<'a>(&self, scratch: &'a StreamScratch) -> Key<'a> {
         match &scratch.text {
             Some(text) => Key::Text(text),
-            None => key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid),
+            None => key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid, self.rowid_keys),
         }
     }
 
