@@ -223,9 +223,9 @@ fn of_stream(save: &Save, stream: &StreamPlan, each: &mut dyn FnMut(BlockFate<'_
             // A block that is lost is there in part if its row keeps its instances.
             let missing = stream.missing_places();
             let mut written = HashSet::new();
-            for row in &stream.rows {
+            for row in stream.decisions() {
                 let in_part = missing.contains(&row.place);
-                let (what, torn, odd) = if in_part { (Fate::Salvaged, true, false) } else { of_row(row) };
+                let (what, torn, odd) = if in_part { (Fate::Salvaged, true, false) } else { of_row(&row) };
                 each(fate(row.place.lod, Some(row.place.position), what, torn, odd));
                 written.extend(in_part.then_some(row.place));
             }

@@ -8,8 +8,9 @@ use crate::godot::stream::loc::{KeyRule, Place};
 use crate::godot::stream::meta::Meta;
 use crate::limits::Limits;
 use crate::repair::decision::Origin;
-use crate::repair::stream::examine::{BlobFault, Seen, State, Stored, Usual};
+use crate::repair::stream::examine::{BlobFault, Seen, SeenRows, State, Stored, Usual};
 use crate::repair::stream::keys::{self, Reading};
+use crate::repair::stream::plain::PlainRows;
 use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
 use crate::repair::{Certainty, Error, KeptReason, Options};
 use crate::save::{Blob, Stream, StreamScratch};
@@ -27,7 +28,9 @@ const RULE: &str = "its key was that of the rule of 2021";
 /// The inputs of the decision about a stream.
 pub(super) struct Deciding<'d> {
     pub stream: &'d Stream<FileSource>,
-    pub seen: &'d [Seen],
+    pub seen: &'d SeenRows,
+    /// Rows that are written as they are and need no decision.
+    pub plain: &'d PlainRows,
     pub meta: Meta,
     pub usual: &'d Usual,
     pub options: &'d Options<'d>,
@@ -54,7 +57,7 @@ impl Deciding<'_> {
         let mut claims: Vec<(Place, Claim)> = Vec::new();
         let mut unowned = Vec::new();
         let mut bare = Vec::new();
-        for (number, seen) in (0u32..).zip(self.seen) {
+        for (number, seen) in self.seen.iter() {
             if !seen.readable {
                 self.lose(plan, number, LostPart::Row, "it cannot be read", None);
                 continue;
@@ -153,7 +156,7 @@ impl Deciding<'_> {
     fn claim(&self, number: u32, why: Option<&'static str>) -> Option<Claim> {
         let row = self.stream.rows.get(number as usize);
         let (lost, misplaced) = row.map_or((true, false), |row| (row.lost, row.misplaced));
-        let shared = self.seen.get(number as usize).is_some_and(|seen| seen.shared);
+        let shared = self.seen.get(number).is_some_and(|seen| seen.shared);
         let free_pages = self.stream.damage.iter().any(|d| d.code == Code::StreamFreelist);
         if lost && !self.has_gaps() {
             return None;
@@ -171,7 +174,7 @@ impl Deciding<'_> {
 
     /// Whether a part of a row can be used unchanged.
     fn is_whole(&self, claim: &Claim) -> bool {
-        let Some(seen) = self.seen.get(claim.row as usize) else { return false };
+        let Some(seen) = self.seen.get(claim.row) else { return false };
         match self.voxels(seen) {
             State::Null => matches!(seen.instances, State::Null | State::Whole | State::Odd),
             voxels => voxels.is_read(),
@@ -193,7 +196,7 @@ impl Deciding<'_> {
         let mut claims: Vec<Claim> = Vec::new();
         let mut contents: HashMap<u128, usize> = HashMap::new();
         for claim in all {
-            let content = self.seen.get(claim.row as usize).map_or(0, |seen| seen.content);
+            let content = self.seen.get(claim.row).map_or(0, |seen| seen.content);
             match contents.get(&content).and_then(|at| claims.get_mut(*at)) {
                 Some(other) => {
                     plan.doubled += 1;
@@ -231,8 +234,7 @@ impl Deciding<'_> {
 
     /// Decides what of a row is written.
     fn write(&self, plan: &mut StreamPlan, place: Place, claim: Claim) -> Result<(), Error> {
-        let (Some(row), Some(seen)) = (self.stream.rows.get(claim.row as usize), self.seen.get(claim.row as usize))
-        else {
+        let (Some(row), Some(seen)) = (self.stream.rows.get(claim.row as usize), self.seen.get(claim.row)) else {
             return Ok(());
         };
         let Claim { row: number, certainty, mut why, mut origin, .. } = claim;
@@ -304,7 +306,7 @@ impl Deciding<'_> {
         });
         let mut apart: Vec<(Place, u32, u32, Certainty)> = rest.collect();
         for decision in plan.rows.iter_mut().filter(|d| d.place.lod > 0 && d.instances == Part::Kept) {
-            let Some((number, seen)) = decision.row.and_then(|n| Some((n, self.seen.get(n as usize)?))) else {
+            let Some((number, seen)) = decision.row.and_then(|n| Some((n, self.seen.get(n)?))) else {
                 continue;
             };
             let (Reading::Exact(key) | Reading::Meant(key, _)) = self.read(seen) else { continue };
@@ -317,7 +319,7 @@ impl Deciding<'_> {
         for (place, number, page, certainty) in apart {
             let has_none = |row: &StreamDecision| {
                 row.instances == Part::LeftOut
-                    || row.row.and_then(|n| self.seen.get(n as usize)).is_none_or(|seen| seen.instances == State::Null)
+                    || row.row.and_then(|n| self.seen.get(n)).is_none_or(|seen| seen.instances == State::Null)
             };
             match at.get(&place).and_then(|i| plan.rows.get_mut(*i)) {
                 Some(row) if has_none(row) => row.instances = Part::Other(number),
@@ -348,7 +350,7 @@ impl Deciding<'_> {
         state: State,
     ) -> Result<(Part, Option<KeptReason>, bool), Error> {
         let left_out = |why| Ok((Part::LeftOut, Some(KeptReason::Row(why)), false));
-        let (Some(row), Some(seen)) = (self.stream.rows.get(number as usize), self.seen.get(number as usize)) else {
+        let (Some(row), Some(seen)) = (self.stream.rows.get(number as usize), self.seen.get(number)) else {
             return left_out("it cannot be read");
         };
         let mut scratch = StreamScratch::default();
@@ -394,9 +396,9 @@ impl Deciding<'_> {
             Some(older) => older.owners().map_err(draft::Error::read(&older.path))?,
             None => HashMap::new(),
         };
-        let block = |number: u32| self.seen.get(number as usize).map_or(0, |seen| seen.block);
+        let block = |number: u32| self.seen.get(number).map_or(0, |seen| seen.block);
         let mut copies: HashMap<u128, usize> = HashMap::new();
-        self.seen.iter().for_each(|seen| *copies.entry(seen.block).or_default() += 1);
+        self.seen.as_slice().iter().for_each(|seen| *copies.entry(seen.block).or_default() += 1);
         let mut claimed: HashSet<Place> = HashSet::new();
         if !owners.is_empty() {
             claimed.extend(claims.iter().map(|(place, _)| *place));
@@ -418,7 +420,12 @@ impl Deciding<'_> {
     /// Positions that only an index contains.
     fn missing(&self, plan: &mut StreamPlan, claimed: &[Place]) {
         if self.meta.format == self.stream.format {
-            let gone = self.stream.indexed().into_iter().filter(|place| claimed.binary_search(place).is_err());
+            let is_plain = |place: Place| {
+                let number = self.stream.find(place).and_then(|row| u32::try_from(row).ok());
+                number.is_some_and(|number| self.plain.contains(number))
+            };
+            let is_gone = |place: &Place| claimed.binary_search(place).is_err() && !is_plain(*place);
+            let gone = self.stream.indexed().into_iter().filter(is_gone);
             plan.missing.extend(gone.map(|place| (place, "an index names it, and no row of it can be read")));
         }
     }

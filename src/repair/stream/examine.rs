@@ -16,6 +16,7 @@ use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
 use crate::parallel;
 use crate::repair::mend::{Common, Job, Mend};
+use crate::repair::stream::plain::PlainRows;
 use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamRow, StreamScratch};
 use crate::source::FileSource;
 use crate::sqlite::walk::{Owners, Use};
@@ -107,6 +108,42 @@ pub(super) struct Seen {
     pub refused: bool,
 }
 
+/// Examined rows by their numbers: all rows of a stream, or some of them.
+#[derive(Debug, Default)]
+pub(super) struct SeenRows {
+    /// The numbers in ascending order; `None` if all rows are there.
+    numbers: Option<Vec<u32>>,
+    seen: Vec<Seen>,
+}
+
+impl SeenRows {
+    /// Some rows with their numbers in ascending order.
+    pub const fn some(numbers: Vec<u32>, seen: Vec<Seen>) -> Self {
+        Self { numbers: Some(numbers), seen }
+    }
+
+    /// A row by its number, if it is one of these.
+    pub fn get(&self, number: u32) -> Option<&Seen> {
+        match &self.numbers {
+            Some(numbers) => self.seen.get(numbers.binary_search(&number).ok()?),
+            None => self.seen.get(number as usize),
+        }
+    }
+
+    /// The rows with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Seen)> {
+        let number = |(at, seen)| {
+            let number = self.numbers.as_ref().and_then(|numbers| numbers.get(at as usize).copied());
+            (number.unwrap_or(at), seen)
+        };
+        (0u32..).zip(&self.seen).map(number)
+    }
+
+    pub fn as_slice(&self) -> &[Seen] {
+        &self.seen
+    }
+}
+
 thread_local! {
     static BUFFERS: RefCell<StreamScratch> = RefCell::default();
 }
@@ -137,7 +174,7 @@ pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
 }
 
 /// Examines every row, without comparing block sizes with the settings. Also returns the owners of pages.
-pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<(Vec<Seen>, Owners)> {
+pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<(SeenRows, Owners)> {
     let mut found: Vec<Option<Seen>> = stream.rows.iter().map(|_| None).collect();
     let (shared, owners) = each(stream, watch, &mut |number, seen| {
         if let Some(found) = found.get_mut(number as usize) {
@@ -151,7 +188,25 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
             seen.shared = true;
         }
     }
-    Ok((seen, owners))
+    Ok((SeenRows { numbers: None, seen }, owners))
+}
+
+/// Examines some rows again whose chains of pages were whole.
+pub(super) fn again(
+    stream: &Stream<FileSource>,
+    rows: impl Iterator<Item = (u32, StreamRow)>,
+) -> io::Result<Vec<(u32, Seen)>> {
+    let mut owners = stream.owners.clone();
+    clear_free(&mut owners);
+    let mut scratch = StreamScratch::default();
+    rows.map(|(number, row)| Ok((number, one(stream, &owners, &row, &mut scratch)?.0))).collect()
+}
+
+/// If the list of free pages contains pages in use, the list is wrong, not the rows. Returns the pages of the list.
+fn clear_free(owners: &mut Owners) -> Vec<u32> {
+    let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
+    free.iter().for_each(|page| owners.set(*page, Use::Nothing));
+    free
 }
 
 /// Passes every examined row to `take` with its number, until it returns false. Returns the rows that share pages with others,
@@ -162,9 +217,7 @@ pub(super) fn each(
     take: &mut dyn FnMut(u32, Seen) -> bool,
 ) -> io::Result<(Vec<u32>, Owners)> {
     let mut owners = stream.owners.clone();
-    // If the list of free pages contains pages in use, the list is wrong, not the rows.
-    let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
-    free.iter().for_each(|page| owners.set(*page, Use::Nothing));
+    let free = clear_free(&mut owners);
     let mut shared: Vec<u32> = Vec::new();
     'rows: for part in row_batches(stream) {
         if watch.is_cancelled() {
@@ -328,14 +381,22 @@ pub(super) struct Usual {
 }
 
 impl Usual {
-    /// Statistics of some whole rows.
-    pub fn estimate(stream: &Stream<FileSource>, seen: &[Seen], block_size_po2: u8) -> io::Result<Self> {
-        let whole: Vec<usize> =
-            (0..seen.len()).filter(|n| seen.get(*n).is_some_and(|s| s.voxels == State::Whole)).collect();
+    /// Statistics of some whole rows; those in `plain` are whole if they have a block.
+    pub fn estimate(
+        stream: &Stream<FileSource>,
+        seen: &SeenRows,
+        plain: &PlainRows,
+        block_size_po2: u8,
+    ) -> io::Result<Self> {
+        let is_whole = |(number, row): &(u32, StreamRow)| match plain.contains(*number) {
+            true => row.voxels != Blob::Null,
+            false => seen.get(*number).is_some_and(|seen| seen.voxels == State::Whole),
+        };
+        let whole = || (0u32..).zip(&stream.rows).filter(is_whole);
+        let step = whole().count().div_ceil(SAMPLES).max(1);
         let mut usual = Self::default();
         let (mut rows, mut scratch) = (StreamScratch::default(), Scratch::default());
-        for (nth, number) in whole.iter().step_by(whole.len().div_ceil(SAMPLES).max(1)).enumerate() {
-            let Some(row) = stream.rows.get(*number) else { continue };
+        for (nth, (_, row)) in whole().step_by(step).enumerate() {
             stream.fetch(&row, &mut rows)?;
             let Some(bytes) = stream.voxel_bytes(&rows) else { continue };
             let stored = Stored::new(bytes, block_size_po2, &usual.depths, stream.byte_order(), &stream.limits);

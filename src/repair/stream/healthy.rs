@@ -1,9 +1,10 @@
 //! Recognizes streams of very many rows that are copied unchanged, without holding what is found out about each row.
 
-use super::examine::{self, State};
-use super::{has_unused, settings};
+use super::plain::is_plain;
+use super::settings::{self, Settled};
+use super::{examine, has_unused};
 use crate::damage::{Code, Level};
-use crate::godot::stream::loc::KeyRule;
+use crate::godot::stream::loc::{Format, KeyRule};
 use crate::repair::Options;
 use crate::save::Stream;
 use crate::source::FileSource;
@@ -23,11 +24,7 @@ pub(super) fn is_healthy(stream: &mut Stream<FileSource>, options: &Options<'_>)
         return Ok(false);
     }
     // No row can change settings that all of them fit.
-    let settled = settings::decide_settings(stream, &[])?;
-    let (Some(format), Some(side)) = (settled.meta.format, settled.meta.block_size()) else { return Ok(false) };
-    if settled.unsettled.is_some() || !settled.put_right.is_empty() || stream.format != Some(format) {
-        return Ok(false);
-    }
+    let Some((_, format, side)) = certain_settings(stream)? else { return Ok(false) };
     let mut last = None;
     for row in &stream.rows {
         if row.odd || row.lost || row.moved || row.place.is_none() || row.place == last {
@@ -39,12 +36,21 @@ pub(super) fn is_healthy(stream: &mut Stream<FileSource>, options: &Options<'_>)
     let said = std::mem::take(&mut stream.meta.block_size_po2);
     let mut healthy = true;
     let examined = examine::each(stream, &options.watch, &mut |_, seen| {
-        let voxels = seen.voxels == State::Null || seen.voxels == State::Whole && seen.side == side;
-        let instances = matches!(seen.instances, State::Null | State::Whole) && !seen.rewrap_instances;
-        healthy = seen.readable && voxels && instances && !seen.broken && format.decode(seen.key.as_key()).is_ok();
+        healthy = is_plain(&seen, format, side);
         healthy
     });
     stream.meta.block_size_po2 = said;
     let (shared, owners) = examined?;
     Ok(healthy && shared.is_empty() && !has_unused(stream, &owners))
+}
+
+/// The settings, the format of keys and the size of blocks, if the row of settings is whole and the keys have its format.
+///
+/// # Errors
+/// I/O errors.
+pub(super) fn certain_settings(stream: &Stream<FileSource>) -> std::io::Result<Option<(Settled, Format, u16)>> {
+    let settled = settings::decide_settings(stream, &[])?;
+    let (Some(format), Some(side)) = (settled.meta.format, settled.meta.block_size()) else { return Ok(None) };
+    let is_certain = settled.unsettled.is_none() && settled.put_right.is_empty() && stream.format == Some(format);
+    Ok(is_certain.then_some((settled, format, side)))
 }

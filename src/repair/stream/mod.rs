@@ -8,10 +8,12 @@ mod examine;
 mod healthy;
 mod keys;
 mod older;
+mod plain;
 mod report;
 mod settings;
 mod write;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,8 +121,11 @@ pub struct StreamPlan {
     pub settings: Vec<Setting>,
     /// Why the settings are not corrected, if they are not.
     pub unsettled: Option<&'static str>,
-    /// The rows that are written, by their places.
+    /// The rows that are written, by their places. Of a stream of very many rows, those that are written as they are are not
+    /// here: see [`decisions`](Self::decisions).
     pub rows: Vec<StreamDecision>,
+    /// The other rows that are written.
+    plain: plain::PlainRows,
     /// Rows that are left out because another one is byte-identical.
     pub doubled: usize,
     /// What goes to `lost+found`.
@@ -169,6 +174,7 @@ impl StreamPlan {
             settings: Vec::new(),
             unsettled: None,
             rows: Vec::new(),
+            plain: plain::PlainRows::default(),
             doubled: 0,
             lost: Vec::new(),
             missing: Vec::new(),
@@ -207,6 +213,36 @@ impl StreamPlan {
         })
     }
 
+    /// How many rows are written.
+    #[must_use]
+    pub const fn written(&self) -> usize {
+        self.rows.len() + self.plain.count()
+    }
+
+    /// All rows that are written, by their places.
+    pub fn decisions(&self) -> impl Iterator<Item = Cow<'_, StreamDecision>> {
+        let stream = self.stream().filter(|_| self.plain.count() > 0);
+        let rows = stream.into_iter().flat_map(|stream| (0u32..).zip(&stream.rows));
+        let plain = rows.filter(|(number, _)| self.plain.contains(*number)).filter_map(|(number, row)| {
+            Some(StreamDecision {
+                place: row.place?,
+                row: Some(number),
+                page: row.page,
+                origin: Origin::Found,
+                certainty: Certainty::Certain,
+                why: None,
+                voxels: Part::Kept,
+                instances: Part::Kept,
+            })
+        });
+        let (mut plain, mut others) = (plain.peekable(), self.rows.iter().peekable());
+        std::iter::from_fn(move || {
+            let is_other =
+                others.peek().is_some_and(|other| plain.peek().is_none_or(|plain| other.place < plain.place));
+            if is_other { others.next().map(Cow::Borrowed) } else { plain.next().map(Cow::Owned) }
+        })
+    }
+
     /// The stream and the rows of it that are written.
     #[must_use]
     pub fn stream(&self) -> Option<&Stream<FileSource>> {
@@ -240,13 +276,21 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         return Ok(plan);
     }
     // Block sizes are compared with the settings once these are decided.
-    let said = stream.meta;
-    stream.meta.block_size_po2 = None;
-    let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
+    let sorted = plain::sort(&mut stream, options).map_err(failed)?;
     options.go_on()?;
-    stream.meta = said;
-    let settled = settings::decide_settings(&stream, &seen).map_err(failed)?;
-    let usual = examine::Usual::estimate(&stream, &seen, settled.meta.block_size_po2.unwrap_or(4)).map_err(failed)?;
+    let plain::Sorted { plain, seen, owners, settled } = match sorted {
+        Some(sorted) => sorted,
+        None => {
+            let said = std::mem::take(&mut stream.meta.block_size_po2);
+            let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
+            options.go_on()?;
+            stream.meta.block_size_po2 = said;
+            let settled = settings::decide_settings(&stream, seen.as_slice()).map_err(failed)?;
+            plain::Sorted { plain: plain::PlainRows::default(), seen, owners, settled }
+        }
+    };
+    let block_size_po2 = settled.meta.block_size_po2.unwrap_or(4);
+    let usual = examine::Usual::estimate(&stream, &seen, &plain, block_size_po2).map_err(failed)?;
     let older = Older::find(save, file, options)?;
     plan.through =
         stream.pages.overlay.as_ref().map(|_| match stream.damage.iter().any(|d| d.code == Code::StreamWal) {
@@ -259,12 +303,15 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     let deciding = decide::Deciding {
         stream: &stream,
         seen: &seen,
+        plain: &plain,
         meta: settled.meta,
         usual: &usual,
         options,
         limits: &save.options.limits,
     };
     deciding.decide(&mut plan)?;
+    drop(seen);
+    plan.plain = plain;
     (plan.pages, plan.pages_read) = lost_pages(&stream, &owners).map_err(failed)?;
     plan.pages_lost = stream.unread_table_pages();
     plan.left_out =
@@ -276,7 +323,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     };
     let is_mended = |d: &Damage| d.code.level() >= Level::Warning && !stays(d.code);
     let sound = !stream.damage.iter().any(is_mended) && !has_unused(&stream, &owners);
-    if sound && plan.through.is_none() && !plan.changes_rows(seen.len()) {
+    if sound && plan.through.is_none() && !plan.changes_rows(stream.rows.len()) {
         return Ok(StreamPlan { unsettled: plan.unsettled, ..StreamPlan::new(save, file) });
     }
     plan.action = Action::Rebuild;
@@ -319,7 +366,7 @@ impl StreamPlan {
         let plain = |row: &StreamDecision| {
             row.why.is_none() && row.origin == Origin::Found && row.voxels == Part::Kept && row.instances == Part::Kept
         };
-        self.rows.len() != there || !self.rows.iter().all(plain) || !self.settings.is_empty() || !self.lost.is_empty()
+        self.written() != there || !self.rows.iter().all(plain) || !self.settings.is_empty() || !self.lost.is_empty()
     }
 
     /// The files of the save that belong to this stream.

@@ -96,7 +96,7 @@ impl<'p> StreamReport<'p> {
             read_through: plan.through,
             settings: plan.settings.iter().map(setting).collect(),
             settings_left: plan.unsettled,
-            rows: plan.rows.len(),
+            rows: plan.written(),
             put_right: put_right.map(RowReport::new).collect(),
             doubled: plan.doubled,
             missing: plan.missing.iter().map(missing).collect(),
@@ -160,9 +160,9 @@ pub(crate) fn place_name(place: Place) -> String {
 /// The rows that are kept of those that are known; rows on pages that cannot be read are not.
 pub(crate) fn kept_rows(plan: &StreamPlan) -> String {
     let all = plan.rows.iter().map(|row| row.place).chain(plan.missing.iter().map(|(place, _)| *place));
-    let all = all.collect::<std::collections::BTreeSet<_>>().len();
+    let all = all.collect::<std::collections::BTreeSet<_>>().len() + plan.plain.count();
     let row = if plan.pages_lost > 0 && all > 0 { "known row" } else { "row" };
-    kept_of(plan.rows.len(), all, row, "kept")
+    kept_of(plan.written(), all, row, "kept")
 }
 
 /// Says of pages of tables that cannot be read that their rows are not known.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rusqlite::{Connection, params_from_iter};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::tables;
 use crate::draft::{self, Draft};
@@ -33,10 +34,10 @@ pub(super) fn rebuild(
     tables::blocks(&db, work).map_err(sql)?;
     let columns = tables::column_names(&db, "blocks").map_err(sql)?;
     let mut source = Source { plan, work, limits, scratch: [StreamScratch::default(), StreamScratch::default()] };
-    let mut written = Vec::with_capacity(plan.rows.len());
-    for decision in &plan.rows {
+    let mut written = Written::default();
+    for decision in plan.decisions() {
         draft.go_on()?;
-        let Some(values) = source.values(decision).map_err(read)? else { continue };
+        let Some(values) = source.values(&decision).map_err(read)? else { continue };
         let names: Vec<String> = columns.iter().take(values.len()).map(|name| tables::quoted(name)).collect();
         // A row has no more values than its table has columns, unless it is damaged.
         let values = values.get(..names.len()).unwrap_or(&values);
@@ -45,7 +46,7 @@ pub(super) fn rebuild(
         let mut insert = db.prepare_cached(&insert).map_err(sql)?;
         insert.execute(params_from_iter(values.iter().map(|value| SqlKey(value.as_key())))).map_err(sql)?;
         let content = hash(values.iter().skip(1).map(OwnedKey::as_key));
-        written.push(Written { place: decision.place, values: values.len(), content });
+        written.add(decision.place, values.len(), content);
     }
     let names: Vec<String> = columns.iter().take(2).map(|name| tables::quoted(name)).collect();
     if let (Some(format), [key, voxels]) = (work.meta.format.or(work.stream.format), names.as_slice()) {
@@ -139,17 +140,36 @@ impl Source<'_> {
     }
 }
 
-/// A row that was written.
+/// The rows that were written, in the order of their places.
+#[derive(Default)]
 struct Written {
-    place: Place,
-    /// Number of written values; later columns have default values.
-    values: usize,
-    /// Hash of the values except the key.
-    content: u128,
+    rows: usize,
+    /// Hash of the places, and of the values except the keys.
+    content: Xxh3,
+    /// Number of written values, and how many rows in a row have it; later columns have default values.
+    values: Vec<(usize, usize)>,
+}
+
+impl Written {
+    fn add(&mut self, place: Place, values: usize, content: u128) {
+        self.rows += 1;
+        update(&mut self.content, place, content);
+        match self.values.last_mut().filter(|(last, _)| *last == values) {
+            Some((_, rows)) => *rows += 1,
+            None => self.values.push((values, 1)),
+        }
+    }
+}
+
+/// Adds a row to the hash of all rows.
+fn update(all: &mut Xxh3, place: Place, content: u128) {
+    all.update(&[place.lod]);
+    place.position.iter().for_each(|v| all.update(&v.to_le_bytes()));
+    all.update(&content.to_le_bytes());
 }
 
 /// Reads the result with this library's reader and with SQLite.
-fn verify(path: &Path, written: &[Written], format: Option<Format>, limits: &Limits) -> Result<(), Error> {
+fn verify(path: &Path, written: &Written, format: Option<Format>, limits: &Limits) -> Result<(), Error> {
     let wrong = |why: String| Error::from(draft::Error::write(path)(io::Error::other(why)));
     if let Some(said) = stream::unsound(path).map_err(|error| wrong(error.to_string()))? {
         return Err(wrong(format!("SQLite finds fault with it: {said}")));
@@ -160,8 +180,8 @@ fn verify(path: &Path, written: &[Written], format: Option<Format>, limits: &Lim
     let read = Stream::load_as(source, Beside::default(), limits, &layout, &mut Vec::new());
     let read = read.map_err(draft::Error::read(path))?;
     let differs = || wrong("it reads back otherwise than it was written".to_owned());
-    let Some(read) = read else { return if written.is_empty() { Ok(()) } else { Err(differs()) } };
-    if read.rows.len() != written.len() {
+    let Some(read) = read else { return if written.rows == 0 { Ok(()) } else { Err(differs()) } };
+    if read.rows.len() != written.rows {
         return Err(differs());
     }
     // If the settings are unknown, the remaining rows may fit another key format.
@@ -169,12 +189,15 @@ fn verify(path: &Path, written: &[Written], format: Option<Format>, limits: &Lim
         return Ok(());
     }
     let mut scratch = StreamScratch::default();
-    for Written { place, values, content } in written {
-        let row = read.find(*place).and_then(|at| read.rows.get(at)).ok_or_else(differs)?;
+    let mut content = Xxh3::new();
+    let values = written.values.iter().flat_map(|(values, rows)| std::iter::repeat_n(*values, *rows));
+    for (row, values) in read.rows.iter().zip(values) {
+        let place = row.place.ok_or_else(differs)?;
         read.fetch(&row, &mut scratch).map_err(draft::Error::read(path))?;
-        if hash(read.values(&scratch).take(*values).skip(1)) != *content {
-            return Err(differs());
-        }
+        update(&mut content, place, hash(read.values(&scratch).take(values).skip(1)));
+    }
+    if content.digest128() != written.content.digest128() {
+        return Err(differs());
     }
     Ok(())
 }

@@ -1,0 +1,164 @@
+//! Rows of very large streams that are written as they are. Only their numbers are kept: one bit a row.
+
+use std::collections::BTreeSet;
+
+use super::examine::{self, Seen, SeenRows, State};
+use super::healthy::{self, MANY};
+use super::keys::{self, Reading};
+use super::settings::{self, Settled};
+use crate::godot::stream::loc::{Format, KeyRule};
+use crate::repair::Options;
+use crate::save::Stream;
+use crate::source::FileSource;
+use crate::sqlite::walk::Owners;
+
+/// A set of rows by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlainRows {
+    bits: Vec<u64>,
+    count: usize,
+}
+
+impl PlainRows {
+    /// How many rows there are.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn contains(&self, row: u32) -> bool {
+        self.bits.get((row / 64) as usize).is_some_and(|bits| bits >> (row % 64) & 1 != 0)
+    }
+
+    fn insert(&mut self, row: u32) {
+        let at = (row / 64) as usize;
+        if self.bits.len() <= at {
+            self.bits.resize(at + 1, 0);
+        }
+        if let Some(bits) = self.bits.get_mut(at).filter(|bits| **bits >> (row % 64) & 1 == 0) {
+            *bits |= 1 << (row % 64);
+            self.count += 1;
+        }
+    }
+
+    fn remove(&mut self, row: u32) {
+        if let Some(bits) = self.bits.get_mut((row / 64) as usize).filter(|bits| **bits >> (row % 64) & 1 != 0) {
+            *bits &= !(1 << (row % 64));
+            self.count -= 1;
+        }
+    }
+}
+
+/// What is known of the rows of a stream.
+pub(super) struct Sorted {
+    /// The rows that are written as they are.
+    pub plain: PlainRows,
+    /// The other ones.
+    pub seen: SeenRows,
+    pub owners: Owners,
+    pub settled: Settled,
+}
+
+/// Whether a row is written as it is if no other one has its position or one of its pages.
+pub(super) fn is_plain(seen: &Seen, format: Format, side: u16) -> bool {
+    let voxels = seen.voxels == State::Null || seen.voxels == State::Whole && seen.side == side;
+    let instances = matches!(seen.instances, State::Null | State::Whole) && !seen.rewrap_instances;
+    seen.readable && voxels && instances && !seen.broken && format.decode(seen.key.as_key()).is_ok()
+}
+
+/// Tells the rows of a very large stream that are written as they are from those that need a decision. `None` if the rows are
+/// to be decided together: the stream is small, its settings or its rule are not certain, or there is a backup.
+///
+/// # Errors
+/// I/O errors.
+pub(super) fn sort(stream: &mut Stream<FileSource>, options: &Options<'_>) -> std::io::Result<Option<Sorted>> {
+    if stream.rows.len() <= MANY || stream.rule != KeyRule::New || options.backup.is_some() {
+        return Ok(None);
+    }
+    let Some((settled, format, side)) = healthy::certain_settings(stream)? else { return Ok(None) };
+    let mut plain = alone(stream);
+    let mut has_block = false;
+    let mut others: Vec<(u32, Seen)> = Vec::new();
+    // Block sizes are compared here.
+    let said = std::mem::take(&mut stream.meta.block_size_po2);
+    let examined = examine::each(stream, &options.watch, &mut |number, seen| {
+        if plain.contains(number) && is_plain(&seen, format, side) {
+            has_block |= seen.voxels == State::Whole;
+        } else {
+            plain.remove(number);
+            others.push((number, seen));
+        }
+        // Too many for this way.
+        others.len() <= plain.count()
+    });
+    let completed = examined.and_then(|(shared, owners)| {
+        if others.len() > plain.count() {
+            return Ok(owners);
+        }
+        let shared: BTreeSet<u32> = shared.into_iter().collect();
+        let mut contested = shared.clone();
+        for (_, seen) in &others {
+            let (Reading::Exact(place) | Reading::Meant(place, _)) = keys::read(format, seen.key.as_key()) else {
+                continue;
+            };
+            contested.extend(stream.find(place).and_then(|row| u32::try_from(row).ok()));
+        }
+        contested.retain(|number| plain.contains(*number));
+        contested.iter().for_each(|number| plain.remove(*number));
+        let rows = contested.into_iter().filter_map(|number| Some((number, stream.rows.get(number as usize)?)));
+        others.extend(examine::again(stream, rows)?);
+        for (number, seen) in &mut others {
+            seen.shared |= shared.contains(number);
+        }
+        Ok(owners)
+    });
+    stream.meta.block_size_po2 = said;
+    let owners = completed?;
+    if others.len() > plain.count() {
+        return Ok(None);
+    }
+    others.sort_by_key(|(number, _)| *number);
+    let (numbers, seen) = others.into_iter().unzip();
+    let seen = SeenRows::some(numbers, seen);
+    // Plain rows have keys of this format, and blocks of this size if they have any. Only without a block of theirs can the
+    // other rows show another size.
+    let settled = if has_block { settled } else { settings::decide_settings(stream, seen.as_slice())? };
+    let is_same = settled.unsettled.is_none() && settled.put_right.is_empty();
+    Ok(is_same.then_some(Sorted { plain, seen, owners, settled }))
+}
+
+/// The rows that the game finds and that are the only ones of their position.
+fn alone(stream: &Stream<FileSource>) -> PlainRows {
+    let mut alone = PlainRows::default();
+    let mut before = None;
+    let mut rows = (0u32..).zip(&stream.rows).peekable();
+    while let Some((number, row)) = rows.next() {
+        let is_first = row.place != before;
+        let is_last = rows.peek().is_none_or(|(_, next)| next.place != row.place);
+        before = row.place;
+        if row.place.is_some() && is_first && is_last && !row.odd && !row.lost && !row.moved && !row.misplaced {
+            alone.insert(number);
+        }
+    }
+    alone
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_once() {
+        let mut rows = PlainRows::default();
+        for row in [3, 64, 200, 64] {
+            rows.insert(row);
+        }
+        assert_eq!(
+            (rows.count(), rows.contains(64), rows.contains(65), rows.contains(100_000)),
+            (3, true, false, false)
+        );
+        for row in [64, 64, 100_000] {
+            rows.remove(row);
+        }
+        assert_eq!((rows.count(), rows.contains(64), rows.contains(200)), (2, false, true));
+    }
+}
