@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use voxscope::check;
 use voxscope::damage::{Code, Level};
-use voxscope::demo;
+use voxscope::demo::{self, Sample};
 use voxscope::draft::Draft;
 #[cfg(feature = "tui")]
 use voxscope::picture::palette::Palette;
@@ -60,15 +60,14 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
-    let Some(saves) = write_beside(dir)? else { return Ok(Exit::INTERRUPTED) };
+    let Some(samples) = write_beside(dir)? else { return Ok(Exit::INTERRUPTED) };
     let name = voxscope::printable::path(dir);
     let shown = voxscope::printable::argument(dir);
     let mut out = stdout();
-    writeln!(out, "{} in {name}. Try:", count(saves as u64, "save"))?;
+    writeln!(out, "{} in {name}. Try:", count(samples.len() as u64, "save"))?;
     writeln!(out, "  voxscope check {shown}/healthy")?;
     writeln!(out, "  voxscope check {shown}/damaged/block-epilogue")?;
     writeln!(out, "  voxscope {shown}/healthy/current")?;
-    writeln!(out, "  voxscope {shown}/1-tour")?;
     out.flush()?;
     Ok(Exit::CLEAN)
 }
@@ -76,8 +75,7 @@ fn write(dir: &Path) -> Result<Exit, Failure> {
 /// Writes the samples and prints what a check finds in each.
 fn tour(dir: &Path) -> Result<Exit, Failure> {
     let mut out = stdout();
-    let samples = demo::write_all(dir).map_err(|error| Failure::Failed(error.to_string()))?;
-    for sample in samples {
+    for sample in write_samples(dir)? {
         let path = dir.join(sample.path());
         let codes = check_sample(&path)?;
         writeln!(out, "{BOLD}{}{BOLD:#} {DIM}·{DIM:#} {}", voxscope::printable::path(&sample.path()), sample.about)?;
@@ -100,22 +98,16 @@ fn tour(dir: &Path) -> Result<Exit, Failure> {
     Ok(Exit::CLEAN)
 }
 
-/// Writes all samples and the guided tour, and returns the number of saves. The directory has to be empty before.
-fn write_saves(dir: &Path) -> std::io::Result<usize> {
-    let samples = demo::write_all(dir)?.len();
-    Ok(samples.saturating_add(demo::write_tour(dir)?))
-}
-
-fn write_samples(dir: &Path) -> Result<usize, Failure> {
-    write_saves(dir).map_err(|error| Failure::Failed(error.to_string()))
+fn write_samples(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
+    demo::write_all(dir).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 /// Bytes that the samples have at least.
 const SAMPLE_BYTES: u64 = 8 << 20;
 
-/// Writes the samples under a temporary name beside `dir`, so that there are all of them under its name, or none; returns their
-/// number. `None` if it was interrupted.
-fn write_beside(dir: &Path) -> Result<Option<usize>, Failure> {
+/// Writes the samples under a temporary name beside `dir`, so that there are all of them under its name, or none.
+/// `None` if it was interrupted.
+fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
     let failed = |error: voxscope::draft::Error| Failure::Failed(error.to_string());
     // The names of files that make a directory a save.
     const SAVES: [&str; 4] = ["meta.vxrm", "meta.vxbm", "map_data.json", "regions"];
@@ -139,13 +131,13 @@ fn write_beside(dir: &Path) -> Result<Option<usize>, Failure> {
     }
     let cancel = super::progress::cancelled_by_signals();
     let written = Draft::new(&[], dir, &Watch::default()).map_err(failed).and_then(|draft| {
-        let saves = write_samples(draft.root())?;
+        let samples = write_samples(draft.root())?;
         if cancel.load(std::sync::atomic::Ordering::Relaxed) {
             // Dropping the draft removes what was written.
             return Ok(None);
         }
         draft.finish().map_err(failed)?;
-        Ok(Some(saves))
+        Ok(Some(samples))
     });
     if !matches!(written, Ok(Some(_))) && had {
         // As it was before.
@@ -176,7 +168,9 @@ fn prepare(dir: &Path) -> std::io::Result<()> {
     if *ended {
         return Err(std::io::ErrorKind::Interrupted.into());
     }
-    write_saves(dir).map(drop)
+    // The tour is written into the directory of the samples, which has to be empty before.
+    demo::write_all(dir)?;
+    demo::write_tour(dir)
 }
 
 /// A new directory that is removed at the end.

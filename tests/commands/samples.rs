@@ -17,10 +17,6 @@ fn demo_never_overwrites() {
     assert!(output(&["demo", "--write", path]).contains("voxscope check"));
     let before = state(&new);
     assert!(before.len() > 100);
-    // What `demo` shows is there.
-    for (stop, ..) in demo::TOUR {
-        assert!(new.join(stop).join("meta.vxrm").is_file(), "{stop}");
-    }
     let again = run(&["demo", "--write", path]);
     assert_eq!(again.code, Some(8));
     assert!(again.err.contains("voxscope: "), "{}", again.err);
