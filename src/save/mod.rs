@@ -183,6 +183,17 @@ pub enum Error {
         crate::printable::path(.0)
     )]
     NothingHere(PathBuf),
+    /// The same, but some directories are too deep to be searched.
+    #[error(
+        "{}: no save here. Directories more than {levels} levels below the opened one are not searched for saves: open such a directory itself",
+        crate::printable::path(path)
+    )]
+    NothingAbove {
+        /// The path.
+        path: PathBuf,
+        /// How many levels are searched.
+        levels: usize,
+    },
 }
 
 /// Tables that are named as those of another program.

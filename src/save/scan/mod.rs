@@ -170,6 +170,9 @@ impl Scan<'_> {
             if self.faults.is_empty() && !path.join(REPORT).is_file() {
                 return Err(Error::NothingHere(path.to_owned()));
             }
+            if self.too_deep && self.faults.len() == 1 {
+                return Err(Error::NothingAbove { path: path.to_owned(), levels: self.options.limits.directory_depth });
+            }
         }
         Ok(root)
     }
