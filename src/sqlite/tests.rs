@@ -245,7 +245,7 @@ fn a_cell_that_is_too_long_does_not_hide_the_next_one() {
         assert!(!walk::hides_cells(&damage[0]));
     }
     // An offset into a cell that is exactly as long as its record leads nowhere.
-    let mut leaf = good.clone();
+    let mut leaf = good;
     put(&mut leaf, 8, 504);
     assert_eq!(walked(&database(&[leaf]), 2).0, [2]);
     // However many cells reach to the end of the page, few of them are given.

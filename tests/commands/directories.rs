@@ -57,7 +57,7 @@ fn a_save_in_deep_directories_is_found_and_deeper_ones_are_not_left_out_in_silen
     let below = |levels: usize| dir.path().join(levels.to_string()).join("d/".repeat(levels));
     for levels in [40, 80] {
         std::fs::create_dir_all(below(levels)).unwrap();
-        crate::common::copy_dir(demo.path("healthy/plain"), &below(levels).join("world"));
+        crate::common::copy_dir(demo.path("healthy/plain"), below(levels).join("world"));
     }
     let check = |levels: usize| run(&["check", dir.path().join(levels.to_string()).to_str().unwrap()]);
     let found = check(40);
