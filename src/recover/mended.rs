@@ -17,8 +17,7 @@ const LEAST: usize = 2;
 /// Changed bits of an entry up to which it is known by what is left of it.
 const MOST_BITS: u32 = 3;
 
-/// How many more blocks must be in their places if an entry gets another length: one gap less is one block less to be taken out, and
-/// perhaps one more.
+/// How many more blocks must be in the order of the table if an entry gets another length: one gap less may be one block more.
 const MARGIN: f64 = 4.0;
 
 /// Most entries that are tried with another length.
@@ -76,14 +75,14 @@ impl Mended {
         Self { case, of }
     }
 
-    /// Gaps that may belong to the entry before or behind them, whose length was changed: added to it where the order of the sectors
-    /// then has fewer blocks taken out.
+    /// Gaps that may belong to the entry before or behind them, whose length was changed: added to it where more blocks then are in
+    /// the order of the table.
     fn with_right_lengths(mut self) -> Self {
         let is_near = |one: &Listing, other: &Listing| {
             let bits = |listing: &Listing| Some(Entry::new(listing.first, u8::try_from(listing.count).ok()?).0);
             bits(one).zip(bits(other)).is_some_and(|(one, other)| (one ^ other).count_ones() <= MOST_BITS)
         };
-        let mut least = None;
+        let mut most = None;
         let mut tried = 0;
         let mut at = 0;
         while at < self.of.len() && tried < MOST_TRIED {
@@ -105,14 +104,14 @@ impl Mended {
                 listings[other].0 = longer;
                 listings.remove(at);
                 let made = Self::new(&self.case, listings);
-                let now = *least.get_or_insert_with(|| solve::taken_out(&self.case));
-                let taken_out = solve::taken_out(&made.case);
-                if taken_out + MARGIN < best.as_ref().map_or(now, |(_, least)| *least + MARGIN) {
-                    best = Some((made, taken_out));
+                let now = *most.get_or_insert_with(|| solve::kept_in_order(&self.case));
+                let kept = solve::kept_in_order(&made.case);
+                if kept > best.as_ref().map_or(now + MARGIN, |(_, most)| *most) {
+                    best = Some((made, kept));
                 }
             }
             match best {
-                Some((made, taken_out)) => (self, least) = (made, Some(taken_out)),
+                Some((made, kept)) => (self, most) = (made, Some(kept)),
                 None => at += 1,
             }
         }

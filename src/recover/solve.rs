@@ -132,9 +132,9 @@ impl Solver<'_> {
     }
 }
 
-/// How many blocks of a region the game took out of their places, as far as the order alone tells.
-pub(super) fn taken_out(case: &Case) -> f64 {
-    first(case).posterior.gone.iter().sum()
+/// How many blocks of a region still are in the order of its table, as far as that alone tells.
+pub(super) fn kept_in_order(case: &Case) -> f64 {
+    first(case).posterior.kept.iter().flatten().map(|(_, p)| p).sum()
 }
 
 /// What the order alone says of a region.
