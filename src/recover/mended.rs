@@ -20,6 +20,9 @@ const MOST_BITS: u32 = 3;
 /// How many more blocks must be in the order of the table if an entry gets another length: one gap less may be one block more.
 const MARGIN: f64 = 4.0;
 
+/// Entries that do not lead to their blocks, for each block that was moved: at most so many, or it is the blocks that are damaged.
+const LOST_PER_MOVED: usize = 3;
+
 /// Most entries that are tried with another length.
 const MOST_TRIED: usize = 8;
 
@@ -46,7 +49,7 @@ impl Mended {
         let lost = row.kept.iter().filter(|&&i| own(case, &case.entries[i]).is_none()).count();
         let moved = moved(case, &row);
         // Of the blocks that a disk damages, none is whole at other sectors.
-        if moved == 0 || moved < lost.div_ceil(2) {
+        if moved == 0 || moved < lost.div_ceil(LOST_PER_MOVED) {
             return None;
         }
         let mut listings: Vec<(Listing, Option<usize>)> =
@@ -125,15 +128,17 @@ pub const fn is_gap(slot: u32) -> bool {
     slot >= GAP
 }
 
-/// The entries that are in a row but for gaps, those that are not, and the gaps: first sectors and lengths.
+/// What is damaged of a table: entries and gaps. The entries that are in a row but for gaps, those that are not, and the gaps: first
+/// sectors and lengths.
 struct Row {
+    damaged: usize,
     kept: Vec<usize>,
     dropped: Vec<usize>,
     gaps: Vec<(u32, u32)>,
 }
 
 /// Whole blocks that are neither in gaps nor where an entry has one of their length: the game moved them. Of those behind the last
-/// entry, as many do not count as entries may be lost.
+/// entry, as many do not count as further entries may be lost.
 fn moved(case: &Case, row: &Row) -> usize {
     let end = row.kept.last().map_or(0, |&i| case.entries[i].first + case.entries[i].count);
     let in_gap = |block: &Walked| {
@@ -147,7 +152,8 @@ fn moved(case: &Case, row: &Row) -> usize {
     };
     let (inside, behind): (Vec<&Walked>, _) = case.walk.blocks.iter().partition(|block| block.first < end);
     let inside = inside.into_iter().filter(|block| !listed(block) && !in_gap(block)).count();
-    inside + behind.len().saturating_sub(most_damaged(&case.entries))
+    let may_be_lost = most_damaged(&case.entries).saturating_sub(row.damaged);
+    inside + behind.len().saturating_sub(may_be_lost)
 }
 
 /// How many entries of a table may be damaged.
@@ -221,5 +227,5 @@ fn row(case: &Case) -> Option<Row> {
         at = entries[i].first + entries[i].count;
     }
     let dropped = (0..entries.len()).filter(|i| kept.binary_search(i).is_err()).collect();
-    Some(Row { kept, dropped, gaps })
+    Some(Row { damaged, kept, dropped, gaps })
 }
