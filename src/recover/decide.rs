@@ -102,14 +102,15 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
                 alone || (many && by_order && seam >= w.kept_by_order_seam)
             }
         };
-        let certain = sure && pessimistic >= least && !claimed(state, &unowned, i, block, seam);
-        // What is not certain is no likelier than the less favourable story has it.
-        let p = if certain { p } else { p.min(pessimistic) };
-        let certainty = match (certain, p >= likely) {
-            (true, _) => Certainty::Certain,
-            (false, true) => Certainty::Likely,
-            (false, false) => Certainty::Candidate,
+        let certainty = if sure && pessimistic >= least && !claimed(state, &unowned, i, block, seam) {
+            Certainty::Certain
+        } else if p >= likely {
+            Certainty::Likely
+        } else {
+            Certainty::Candidate
         };
+        // What is not certain is no likelier than the less favourable story has it.
+        let p = if certainty == Certainty::Certain { p } else { p.min(pessimistic) };
         let (slot, position, voxels) = (entry.slot, entry.position, certainty);
         placed.push(Placed { slot, position, block, certainty, voxels, p, moved });
     }
