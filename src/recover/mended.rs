@@ -1,8 +1,8 @@
 //! A table of a killed game of which a few entries are damaged.
 //!
 //! The engine writes tables whose entries are in a row. If single entries of such a table are lost or changed later, the others still
-//! are in a row but for gaps, each as long as what was lost. What an entry lost shows in the gap; whose it was shows in the bytes
-//! that are left of it.
+//! are in a row but for gaps. Each gap has the sectors of a lost or changed entry. An entry that differs from that of a gap in few bits
+//! is taken for it.
 
 use crate::godot::region::Entry;
 use crate::recover::region::{Case, Listing};
@@ -10,7 +10,7 @@ use crate::recover::solve;
 use crate::recover::torn_table::own;
 use crate::recover::walk::{Walk, Walked};
 
-/// One of so many entries may be damaged, and of few entries at least [`LEAST`].
+/// At most one entry in so many may be damaged, or [`LEAST`] of few entries.
 const SHARE: usize = 8;
 const LEAST: usize = 2;
 
@@ -20,16 +20,16 @@ const MOST_BITS: u32 = 3;
 /// How many more blocks must be in the order of the table if an entry gets another length: one gap less may be one block more.
 const MARGIN: f64 = 4.0;
 
-/// Entries that do not lead to their blocks, for each block that was moved: at most so many, or it is the blocks that are damaged.
+/// At most so many entries without a block of their own for each block that was moved. If there are more, a disk damaged the blocks.
 const LOST_PER_MOVED: usize = 3;
 
 /// Most entries that are tried with another length.
 const MOST_TRIED: usize = 8;
 
-/// The slots of gaps: no table has as many.
+/// Slots of gaps begin here; no table has as many.
 const GAP: u32 = 1 << 30;
 
-/// Where the blocks of gaps are for their neighbours: nowhere.
+/// The position of gaps, which has no neighbours.
 const NOWHERE: [i32; 3] = [i32::MIN / 2; 3];
 
 /// A region as its table was before entries of it were damaged.
@@ -37,7 +37,7 @@ const NOWHERE: [i32; 3] = [i32::MIN / 2; 3];
 pub struct Mended {
     /// The region with that table.
     pub case: Case,
-    /// The index that each entry has in the table as it is; `None` for gaps.
+    /// The index of each entry in the damaged table; `None` for gaps.
     pub of: Vec<Option<usize>>,
 }
 
@@ -48,7 +48,7 @@ impl Mended {
         let row = row(case)?;
         let lost = row.kept.iter().filter(|&&i| own(case, &case.entries[i]).is_none()).count();
         let moved = moved(case, &row);
-        // Of the blocks that a disk damages, none is whole at other sectors.
+        // A disk damages blocks, but does not move them.
         if moved == 0 || moved < lost.div_ceil(LOST_PER_MOVED) {
             return None;
         }
@@ -78,35 +78,15 @@ impl Mended {
         Self { case, of }
     }
 
-    /// Gaps that may belong to the entry before or behind them, whose length was changed: added to it where more blocks then are in
-    /// the order of the table.
+    /// Adds gaps to the entry before or behind them, whose length was changed, where more blocks then are in the order of the table.
     fn with_right_lengths(mut self) -> Self {
-        let is_near = |one: &Listing, other: &Listing| {
-            let bits = |listing: &Listing| Some(Entry::new(listing.first, u8::try_from(listing.count).ok()?).0);
-            bits(one).zip(bits(other)).is_some_and(|(one, other)| (one ^ other).count_ones() <= MOST_BITS)
-        };
         let mut most = None;
         let mut tried = 0;
         let mut at = 0;
         while at < self.of.len() && tried < MOST_TRIED {
-            let Some(gap) = self.case.entries.get(at).copied().filter(|entry| is_gap(entry.slot)) else {
-                at += 1;
-                continue;
-            };
-            let longer = |other: usize| {
-                let entry = self.case.entries.get(other).filter(|entry| !is_gap(entry.slot))?;
-                let longer = Listing { first: entry.first.min(gap.first), count: entry.count + gap.count, ..*entry };
-                is_near(entry, &longer).then_some((other, longer))
-            };
-            let options: Vec<(usize, Listing)> =
-                at.checked_sub(1).into_iter().chain([at + 1]).filter_map(longer).collect();
             let mut best = None;
-            for (other, longer) in options {
+            for made in at.checked_sub(1).into_iter().chain([at + 1]).filter_map(|other| self.join_gap(at, other)) {
                 tried += 1;
-                let mut listings: Vec<_> = self.case.entries.iter().copied().zip(self.of.iter().copied()).collect();
-                listings[other].0 = longer;
-                listings.remove(at);
-                let made = Self::new(&self.case, listings);
                 let now = *most.get_or_insert_with(|| solve::kept_in_order(&self.case));
                 let kept = solve::kept_in_order(&made.case);
                 if kept > best.as_ref().map_or(now + MARGIN, |(_, most)| *most) {
@@ -120,6 +100,22 @@ impl Mended {
         }
         self
     }
+
+    /// The table in which a gap belongs to an entry beside it; `None` if that is no gap, or too many bits of the entry differ.
+    fn join_gap(&self, gap: usize, other: usize) -> Option<Self> {
+        let entries = &self.case.entries;
+        let removed = entries.get(gap).filter(|entry| is_gap(entry.slot))?;
+        let entry = entries.get(other).filter(|entry| !is_gap(entry.slot))?;
+        let (first, count) = (entry.first.min(removed.first), entry.count + removed.count);
+        let changed = entry_of((first, count))?.0 ^ entry_of((entry.first, entry.count))?.0;
+        if changed.count_ones() > MOST_BITS {
+            return None;
+        }
+        let mut listings: Vec<_> = entries.iter().copied().zip(self.of.iter().copied()).collect();
+        listings[other].0 = Listing { first, count, ..*entry };
+        listings.remove(gap);
+        Some(Self::new(&self.case, listings))
+    }
 }
 
 /// Whether a slot is that of a gap, which no block can be put into.
@@ -128,12 +124,15 @@ pub const fn is_gap(slot: u32) -> bool {
     slot >= GAP
 }
 
-/// What is damaged of a table: entries and gaps. The entries that are in a row but for gaps, those that are not, and the gaps: first
-/// sectors and lengths.
+/// The entries of a table that are in a row but for gaps.
 struct Row {
+    /// How many entries are damaged, with the gaps.
     damaged: usize,
+    /// The entries in the row.
     kept: Vec<usize>,
+    /// The other entries.
     dropped: Vec<usize>,
+    /// The first sectors and lengths of the gaps.
     gaps: Vec<(u32, u32)>,
 }
 
@@ -167,12 +166,16 @@ const ELSEWHERE: u32 = 16;
 /// What a row up to an entry costs: damaged entries and gaps, then their changed bits, then sectors in gaps.
 type Cost = (usize, u32, u64);
 
+/// The entry of a run of sectors: the first one and their number. `None` if there are more than an entry can have.
+fn entry_of((first, count): (u32, u32)) -> Option<Entry> {
+    Some(Entry::new(first, u8::try_from(count).ok()?))
+}
+
 /// The bits in which an entry differs from that of a run of sectors.
-fn changed_bits(case: &Case, i: usize, (first, count): (u32, u32)) -> Option<u32> {
+fn changed_bits(case: &Case, i: usize, sectors: (u32, u32)) -> Option<u32> {
     let slot = case.entries[i].slot;
-    let right = Entry::new(first, u8::try_from(count).ok()?).0;
     let at = case.raw.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-    Some((case.raw.get(at)?.1.0 ^ right).count_ones())
+    Some((case.raw.get(at)?.1.0 ^ entry_of(sectors)?.0).count_ones())
 }
 
 /// The row with the fewest damaged entries.

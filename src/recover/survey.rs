@@ -124,7 +124,10 @@ fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
     if !packed || case.table_end() > case.walk.sectors {
         let is_bounded = case.entries.len() <= LARGE || holes(case) <= FEW_HOLES;
         let by_page = split.is_some_and(|split| split.by_page);
-        if let Some(mended) = Mended::find(case).filter(|_| is_bounded && !by_page) {
+        if is_bounded
+            && !by_page
+            && let Some(mended) = Mended::find(case)
+        {
             return Way::Mended(mended);
         }
         // The engine never writes such a table; but it may have been killed between two pages of a new one.
