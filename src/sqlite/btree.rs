@@ -151,22 +151,6 @@ impl<'a> Page<'a> {
         self.content().filter(|content| (self.array..end).contains(content)).unwrap_or(end)
     }
 
-    /// How many offsets there are: a number of cells that is too large counts bytes of the cells as offsets.
-    fn offsets(&self) -> u16 {
-        let mut reach = self.array;
-        let mut first = self.array_end();
-        for number in 0..self.cells {
-            reach = reach.saturating_add(2);
-            if reach > first {
-                return number;
-            }
-            if let Some(cell) = self.cell(number).filter(|cell| cell.fault.is_none()) {
-                first = first.min(cell.start);
-            }
-        }
-        self.cells
-    }
-
     /// A cell; `None` if its offset or its content is outside of the page.
     ///
     /// An offset beyond the page is read as SQLite reads it: without the bits that no offset in the page has.
@@ -273,11 +257,21 @@ impl<'a> Page<'a> {
     pub fn all(&self) -> impl Iterator<Item = Option<Cell<'a>>> {
         let mut places: Vec<(usize, u16, usize)> = Vec::new();
         let mut masked: Vec<(usize, u16, usize)> = Vec::new();
-        let offsets = self.offsets();
-        for number in 0..offsets {
-            if let Some(cell) = self.cell(number) {
-                let list = if cell.fault.is_some() { &mut masked } else { &mut places };
-                list.push((cell.start, number, cell.end));
+        // A number of cells that is too large counts bytes of the cells as offsets.
+        let (mut offsets, mut reach, mut first) = (self.cells, self.array, self.array_end());
+        for number in 0..self.cells {
+            reach = reach.saturating_add(2);
+            if reach > first {
+                offsets = number;
+                break;
+            }
+            let Some(cell) = self.cell(number) else { continue };
+            let place = (cell.start, number, cell.end);
+            if cell.fault.is_some() {
+                masked.push(place);
+            } else {
+                places.push(place);
+                first = first.min(cell.start);
             }
         }
         places.sort_unstable();
