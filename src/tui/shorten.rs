@@ -29,29 +29,23 @@ fn fitting(text: impl Iterator<Item = char>, room: usize) -> Vec<char> {
 /// Shortens texts, each to its own number of columns, so that different ones stay different where there is room: those that
 /// would have the same form without their middle keep the part in which they differ.
 pub fn shorten_apart(texts: &[(&str, usize)], more: &str) -> Vec<String> {
-    let mut out: Vec<String> = texts.iter().map(|(text, room)| shorten_middle(text, *room, more)).collect();
-    for at in 0..out.len() {
-        let (Some(short), Some((text, room))) = (out.get(at), texts.get(at)) else { continue };
-        // Those before may have another form already.
-        let same = texts.iter().filter(|(other, room)| other != text && shorten_middle(other, *room, more) == *short);
-        let shared = same.map(|(other, _)| text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count());
-        let Some((first, last)) = shared.fold(None, |range: Option<(usize, usize)>, at| match range {
+    let middles: Vec<String> = texts.iter().map(|(text, room)| shorten_middle(text, *room, more)).collect();
+    let each = |((text, room), short): (&(&str, usize), &String)| {
+        let same = texts.iter().zip(&middles).filter(|((other, _), middle)| other != text && *middle == short);
+        let shared = same.map(|((other, _), _)| text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count());
+        let range = shared.fold(None, |range: Option<(usize, usize)>, at| match range {
             None => Some((at, at)),
             Some((first, last)) => Some((first.min(at), last.max(at))),
-        }) else {
-            continue;
-        };
+        });
         let inside = room.saturating_sub(2 * more.width());
+        let Some((first, last)) = range.filter(|_| inside > 0) else { return short.clone() };
         // Something before the difference, to recognize the name by; less where the last difference needs the room.
         let from = (first.saturating_sub(inside / 2)).max((last + 2).saturating_sub(inside)).min(first);
         let part: String = fitting(text.chars().skip(from), inside).into_iter().collect();
         let is_end = from + part.chars().count() >= text.chars().count();
-        let text = format!("{}{part}{}", if from > 0 { more } else { "" }, if is_end { "" } else { more });
-        if let Some(short) = out.get_mut(at).filter(|_| inside > 0) {
-            *short = text;
-        }
-    }
-    out
+        format!("{}{part}{}", if from > 0 { more } else { "" }, if is_end { "" } else { more })
+    };
+    texts.iter().zip(&middles).map(each).collect()
 }
 
 #[cfg(test)]
