@@ -46,7 +46,7 @@ pub(crate) const REPORT: &str = "repair.json";
 pub(crate) const EXPORT_REPORT: &str = "export.json";
 /// Ending of region files.
 const ENDING: &str = "vxr";
-/// What is said of directories that are not searched because they are too deep.
+/// The field of the finding about directories that are too deep to be searched.
 pub const TOO_DEEP: &str = "depth of directories";
 
 /// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
@@ -317,7 +317,7 @@ impl Scan<'_> {
             return;
         }
         let levels = self.options.limits.directory_depth;
-        // Whoever asks for fewer levels wants no others.
+        // A caller that sets a smaller limit searches only the first levels on purpose.
         if !self.too_deep && levels >= Limits::DEFAULT.directory_depth {
             self.too_deep = true;
             let why = format!("Directories more than {levels} levels below the opened one are not searched for saves.");

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Fault, Scan, pak_dirs};
 use crate::damage::Code;
+use crate::save::error::words_of_tables;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
-use crate::save::{Blob, Error, Kind, Save, Stream, StreamFile, StreamScratch, words_of_tables};
+use crate::save::{Blob, Error, Kind, Save, Stream, StreamFile, StreamScratch};
 use crate::source::{FileSource, Source};
 use crate::sqlite::{BESIDE, header};
 
