@@ -3,7 +3,7 @@
 use crate::check::save_arguments::SaveArguments;
 use crate::check::sentence::{RepairWords, Sentence, plain};
 use crate::check::totals::Totals;
-use crate::printable::{count, grouped};
+use crate::printable::{are, count, grouped};
 use crate::recover::effort::Effort;
 
 /// Rigs of VoxEdit that are named.
@@ -207,7 +207,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
     let unknown = unknown_loss(totals);
-    // Which command a figure is about: the one that is shown has the level only where all that comes back is likely.
+    // The shown command has `--level likely` only if all that it restores is likely. Each figure names its level.
     let [with, without] = match (has_likely, only_likely) {
         (false, _) => ["", ""],
         (_, true) => ["", "without --level likely"],
@@ -255,9 +255,4 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         advice: advice(totals),
         ..RepairWords::new(save, effort, parts.join(", "))
     })
-}
-
-/// The verb that agrees with a number.
-const fn are(n: u64) -> &'static str {
-    if n == 1 { "is" } else { "are" }
 }

@@ -404,7 +404,7 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
         None => format!("{written} of {}", grouped(report.read)),
     };
     let line =
-        format!("{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {blocks}{changed}", printable::path(to),);
+        format!("{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {blocks}{changed}", printable::path(to));
     writeln!(out, "{}", wrapped(&line, "  "))?;
     out.flush()?;
     Ok(())

@@ -124,6 +124,12 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// The verb that agrees with a number.
+#[must_use]
+pub const fn are(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
 /// A number with its noun: `1 block`, `2 blocks`.
 #[must_use]
 pub fn count(n: u64, thing: &str) -> String {

@@ -4,7 +4,7 @@ use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
-use crate::printable::count;
+use crate::printable::{are, count};
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -311,10 +311,6 @@ impl Evidence {
 
 fn add_version(evidence: &mut Vec<String>, n: u64) {
     evidence.push(format!("{} in region files of an older version", count(n, "damaged block")));
-}
-
-const fn are(n: u64) -> &'static str {
-    if n == 1 { "is" } else { "are" }
 }
 
 const fn has(n: u64) -> &'static str {

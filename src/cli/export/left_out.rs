@@ -1,13 +1,14 @@
 //! What an export leaves out of a directory of several saves: it is named on standard error, and the exit code says so.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use voxscope::check;
+use voxscope::check::{self, SaveArguments};
 use voxscope::export;
+use voxscope::printable::{are, count};
 use voxscope::save::{Forest, Save};
 
 use crate::cli::exit::Exit;
-use crate::cli::output::{complain_of_left_out, complain_of_others, complain_of_parts};
+use crate::cli::output::{complain, complain_of_left_out, complain_of_others, complain_of_parts};
 
 /// Names the pak regions and voxel maps beside worlds.
 pub(super) fn others(save: &Save) -> Exit {
@@ -34,6 +35,17 @@ pub(super) fn all_but_map(save: &Save, layer: &str) -> Exit {
     let exported = export::map_of_layer(save, layer);
     let maps = save.maps.iter().map(|map| map.dir.as_path()).filter(|dir| Some(*dir) != exported.as_deref());
     exit.and(complain_of_left_out(save, maps, "left out: --layer exports one layer of one voxel map"))
+}
+
+/// Names how many blocks of a picture the drawn repair loses; `given` is the path that the user gave.
+pub(super) fn lost_blocks(save: &Save, given: &Path, lost: u64) {
+    if lost > 0 {
+        let (blocks, are) = (count(lost, "block"), are(lost));
+        let command = SaveArguments::new(save).at(given).repair_command();
+        complain(&format_args!(
+            "{blocks} of the drawn part {are} missing after this repair: `{command} --plan` lists the positions"
+        ));
+    }
 }
 
 /// The result of a complete export, with the exit code for what it leaves out.

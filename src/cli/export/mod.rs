@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxscope::check::{self, SaveArguments};
+use voxscope::check;
 use voxscope::draft::{self, Draft};
 use voxscope::export::voxels::{self, Error, Odd, Request, Summary, Which};
 use voxscope::export::{self, Coloring, MapRequest, Picture, PictureFaults, Slice};
@@ -305,13 +305,7 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let beside = summary.description.map(|path| format!(", described in {}", printable::path(&path)));
         let scale = summary.scale.map_or_else(String::new, |scale| format!(", {scale}"));
         let words = format!("{width} x {height} pixels, look {}, {}{scale}", request.look.name(), summary.matter);
-        if summary.lost > 0 {
-            let (blocks, are) = (count(summary.lost, "block"), if summary.lost == 1 { "is" } else { "are" });
-            let command = SaveArguments::new(&save).at(&arguments.source).repair_command();
-            complain(&format_args!(
-                "{blocks} of the drawn part {are} missing after this repair: `{command} --plan` lists the positions"
-            ));
-        }
+        left_out::lost_blocks(&save, &arguments.source, summary.lost);
         (words + &beside.unwrap_or_default(), lacking("", &summary.faults).and(left_out))
     });
     if let Err(Error::Missing(_)) = &done {

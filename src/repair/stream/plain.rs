@@ -78,7 +78,7 @@ pub(super) fn sort(stream: &mut Stream<FileSource>, options: &Options<'_>) -> st
     let mut plain = alone(stream);
     let mut has_block = false;
     let mut others: Vec<(u32, Seen)> = Vec::new();
-    // Block sizes are compared here.
+    // `is_plain` compares the block sizes.
     let said = std::mem::take(&mut stream.meta.block_size_po2);
     let examined = examine::each(stream, &options.watch, &mut |number, seen| {
         if plain.contains(number) && is_plain(&seen, format, side) {
@@ -87,7 +87,7 @@ pub(super) fn sort(stream: &mut Stream<FileSource>, options: &Options<'_>) -> st
             plain.remove(number);
             others.push((number, seen));
         }
-        // Too many for this way.
+        // If most rows need a decision, all rows are decided together.
         others.len() <= plain.count()
     });
     let completed = examined.and_then(|(shared, owners)| {
