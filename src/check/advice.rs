@@ -114,6 +114,15 @@ pub fn next_step(code: Code, save: &SaveArguments) -> String {
     with_paths(code.next(), save)
 }
 
+/// The first sentence of what to do about a code that says to do something.
+#[must_use]
+pub fn first_step(code: Code, save: &SaveArguments) -> String {
+    let mut sentences = code.next().split_inclusive(". ").map(str::trim_end);
+    let first = sentences.clone().next().unwrap_or_default();
+    let step = sentences.find(|sentence| !sentence.starts_with("Nothing ")).unwrap_or(first);
+    with_paths(step, save)
+}
+
 /// Replaces the placeholders of a text in one pass: the path of a save may have the same letters.
 fn insert_paths(text: &str, save: &Path, destination: fn(&Path) -> String) -> String {
     let mut out = String::with_capacity(text.len());

@@ -31,7 +31,7 @@ pub enum CauseKind {
     NewWorld,
     /// Files have the names of others, or names that the game does not look for.
     Renamed,
-    /// A program converted line breaks in a binary file.
+    /// A program converted line breaks or the encoding of a binary file, as if it were text.
     TextConverted,
     /// Files of different saves or times were mixed.
     Mixed,
@@ -132,7 +132,7 @@ impl CauseKind {
             Self::CopyIncomplete => "The copy of the save is incomplete",
             Self::NewWorld => "The world is new and has no block yet",
             Self::Renamed => "Files of the save have other names than the game gave them",
-            Self::TextConverted => "A program converted line breaks in a binary file",
+            Self::TextConverted => "A program converted a binary file as if it were text",
             Self::Mixed => "Files of different saves or times were mixed",
             Self::Migration => "The engine was interrupted while it migrated region files to a newer version",
             Self::Conversion => "The engine was interrupted while it converted the save to other settings",
@@ -207,6 +207,46 @@ impl CauseKind {
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
             Self::Converted | Self::NewWorld | Self::OldStates => "nothing has to",
             Self::OptionMisfit => "everything: leave the option out, or give it the value of the save",
+        }
+    }
+
+    /// What to do first, as commands on the save `SAVE`, the copy `NEW` and the backup `OLD`.
+    #[must_use]
+    pub const fn next(self) -> &'static str {
+        match self {
+            Self::InUse => Code::FileChanged.next(),
+            Self::Killed | Self::PowerLost | Self::TwoWriters | Self::TableChanged => Code::BlockMisplaced.next(),
+            Self::DiskFull => {
+                "Make room on the disk and copy the save before the game runs again, then run `voxscope repair SAVE --out NEW`. Add `--from-backup OLD` for the blocks that the disk did not take."
+            }
+            Self::CopyCut => {
+                "Copy the save again from the original. Where there is none, run `voxscope repair SAVE --out NEW`: it keeps what is there."
+            }
+            Self::CopyIncomplete => {
+                "Copy the missing files from the original, then run `voxscope check SAVE`. From a backup, `voxscope repair SAVE --out NEW --from-backup OLD` takes them."
+            }
+            Self::TextConverted => {
+                "Copy the save again from the original, as binary. Where there is none, run `voxscope repair SAVE --out NEW`: it undoes the changes that it can."
+            }
+            Self::Mixed => {
+                "Restore all files of the save from one backup. Where there is none, move foreign files out of the save, then run `voxscope repair SAVE --out NEW`."
+            }
+            Self::Renamed | Self::Foreign => {
+                "Run `voxscope check SAVE --all`: each finding says what is expected. `voxscope repair SAVE --out NEW` gives files and blocks the places that their bytes show, and keeps the others in lost+found."
+            }
+            Self::Migration => {
+                "Copy the save before an engine opens it again, then run `voxscope repair SAVE --out NEW`: it has every whole block."
+            }
+            Self::Storage => {
+                "Copy the save from a backup if there is one. Otherwise run `voxscope repair SAVE --out NEW`; add `--from-backup OLD` for single blocks, and check the disk."
+            }
+            Self::Conversion | Self::Converted => Code::ConversionLeft.next(),
+            Self::OldSlots => Code::SlotsMixed.next(),
+            Self::OldFormula => Code::SlotsTold.next(),
+            Self::OldKeys => Code::StreamKeyRule.next(),
+            Self::Settings => Code::RegionRefused.next(),
+            Self::NewWorld | Self::OldStates => "Nothing. If blocks are missing, look for a backup.",
+            Self::OptionMisfit => "Run `voxscope check SAVE` without the option, or with the value of the save.",
         }
     }
 
@@ -293,11 +333,28 @@ pub struct Cause {
     pub alternatives: Vec<CauseKind>,
     /// Whether it stands for all damage that no rule explains.
     pub(super) covers_rest: bool,
+    /// The code whose advice says what to do where a repair mends nothing.
+    pub(super) step: Option<Code>,
+}
+
+/// What to do where neither a cause nor a repair says it: the advice for a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextStep {
+    pub(super) code: Code,
+    /// The path below a directory of several saves of the one that the finding is in.
+    pub(super) save: Option<String>,
+    /// LOD and position of the first block with such a finding; `None` for findings about files.
+    pub(super) block: Option<(u8, [i32; 3])>,
 }
 
 impl Cause {
     pub(super) fn new(kind: CauseKind, blocks: u64, evidence: Vec<String>, alternatives: &[CauseKind]) -> Self {
-        Self { save: None, kind, evidence, blocks, alternatives: alternatives.to_vec(), covers_rest: false }
+        Self { save: None, kind, evidence, blocks, alternatives: alternatives.to_vec(), covers_rest: false, step: None }
+    }
+
+    /// The same with the code whose advice says what to do where a repair mends nothing.
+    pub(super) fn with_step(self, step: Option<Code>) -> Self {
+        Self { step, ..self }
     }
 
     /// Whether it may explain a finding of a file.

@@ -13,7 +13,15 @@ impl RepairWords {
     /// What the command does, and nothing else.
     pub(super) fn new(save: &SaveArguments, effort: Effort, does: String) -> Self {
         let command = repair(save, effort);
-        Self { command, only_likely: false, does, doubt: "", lost: String::new(), rest: String::new(), advice: "" }
+        Self {
+            command,
+            only_likely: false,
+            does,
+            doubt: "",
+            lost: String::new(),
+            rest: String::new(),
+            advice: String::new(),
+        }
     }
 }
 
@@ -66,7 +74,7 @@ pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effor
             let words = RepairWords::new(save, effort, does);
             return Sentence::Repair(RepairWords {
                 rest: set_aside(totals),
-                advice: " Look for a backup of the save.",
+                advice: " Look for a backup of the save.".to_owned(),
                 ..words
             });
         }
@@ -75,19 +83,22 @@ pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effor
         }
         // Of a map this may be only the parts that are left.
         0 => {
-            let files = count(totals.files_changed, "file");
+            let files = count(totals.files_changed_for_certain(), "file");
             return of_files(format!("changes {files}"), unknown + &set_aside(totals));
         }
         1 if totals.set_aside > totals.misnamed => " and keeps the block whose position is known".to_owned(),
         n if totals.set_aside > totals.misnamed => {
             format!(" and keeps the {} blocks whose positions are known", grouped(n))
         }
+        1 if unknown.is_empty() && totals.files_lost == 0 => " and keeps its block".to_owned(),
+        n if unknown.is_empty() && totals.files_lost == 0 => format!(" and keeps all {} blocks", grouped(n)),
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
         n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
-    let aside = totals.files_aside.min(totals.files_changed);
-    let does = match (totals.files_changed - aside, aside) {
+    let changed = totals.files_changed_for_certain();
+    let aside = totals.files_aside.min(changed);
+    let does = match (changed - aside, aside) {
         (mended, 0) => format!("mends {}", count(mended, "file")),
         (0, aside) => format!("sets {} aside", count(aside, "file")),
         (mended, aside) => format!("mends {}, sets {aside} aside", count(mended, "file")),
@@ -96,11 +107,16 @@ pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effor
 }
 
 /// What to do beside the repair, where it brings back little.
-const fn advice(totals: &Totals) -> &'static str {
-    if totals.lacks_most(totals.lost) {
-        " Most blocks would be missing: leave the save where it is, and look for a backup for `--from-backup`."
+fn advice(totals: &Totals) -> String {
+    if totals.needs_likely {
+        " Without `--level likely` the copy would lack most blocks of the save.".to_owned()
+    } else if totals.lacks_most(totals.lost) {
+        format!(" Most blocks would be missing: leave the save where it is, and {}.", totals.backup_words())
+    } else if totals.saves_lacking > 0 {
+        let saves = count(totals.saves_lacking, "save");
+        format!(" Of {saves} most blocks would be missing: check and repair each save alone to see which.")
     } else {
-        ""
+        String::new()
     }
 }
 
@@ -165,6 +181,12 @@ fn set_aside(totals: &Totals) -> String {
     }
 }
 
+/// A clause about blocks that only `--level likely` writes.
+const fn only_likely_words(blocks: u64) -> &'static str {
+    if blocks == 1 { "whose place or content is only likely" } else { "whose places or contents are only likely" }
+}
+
+/// What a repair does with a save that has damaged blocks.
 pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
     let written = totals.source - totals.lost.min(totals.source);
     if written == 0 && !totals.has_maps {
@@ -177,6 +199,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
     let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
     let has_likely = totals.likely + totals.salvaged_likely > 0;
     let only_likely = has_likely && totals.put_right + in_part == 0;
+    // The shown command has the level if all that it restores is likely, or if the copy lacked most blocks without it.
+    let with_level = only_likely || totals.needs_likely;
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {
@@ -189,6 +213,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         totals.likely,
         match totals.put_right {
             0 if only_likely => format!("puts {likely} right"),
+            0 if with_level => format!("puts {likely} right {}", only_likely_words(totals.likely)),
+            _ if with_level => format!("{likely} more {}", only_likely_words(totals.likely)),
             0 => format!("puts {likely} right with --level likely"),
             _ => format!("{likely} more with --level likely"),
         },
@@ -199,6 +225,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         totals.salvaged_likely,
         match in_part {
             0 if only_likely => format!("salvages {salvaged} in part"),
+            0 if with_level => format!("salvages {salvaged} in part, with what is only likely"),
+            _ if with_level => format!("{salvaged} more in part, with what is only likely"),
             0 => format!("salvages {salvaged} in part with --level likely"),
             _ => format!("{salvaged} more in part with --level likely"),
         },
@@ -207,8 +235,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
     let unknown = unknown_loss(totals);
-    // The shown command has `--level likely` only if all that it restores is likely. Each figure names its level.
-    let [with, without] = match (has_likely, only_likely) {
+    // Each figure names its level.
+    let [with, without] = match (has_likely, with_level) {
         (false, _) => ["", ""],
         (_, true) => ["", "without --level likely"],
         (_, false) => [" with it", "without it"],
@@ -223,7 +251,11 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
     let mut rest = String::new();
     // The totals are those of both levels; the command may be run without one.
     if has_likely && unknown.is_empty() && !(totals.lost == 0 && totals.unplaced + totals.salvaged > 0) {
-        rest.push_str(&format!(", and {} {without}", grouped(totals.lost_for_certain())));
+        let lost = totals.lost_for_certain();
+        rest.push_str(&match totals.lost {
+            0 => format!(", but {} {} {without}", grouped(lost), are(lost)),
+            _ => format!(", and {} {without}", grouped(lost)),
+        });
     }
     rest.push_str(&unknown);
     rest.push_str(&set_aside(totals));
@@ -248,7 +280,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         _ => "",
     };
     Sentence::Repair(RepairWords {
-        only_likely,
+        only_likely: with_level,
         doubt,
         lost: format!("; {lost}"),
         rest,

@@ -31,7 +31,7 @@ impl fmt::Display for Sentence {
 pub struct RepairWords {
     /// The command, without the level.
     pub command: String,
-    /// Whether it does nothing without `--level likely`.
+    /// Whether it has `--level likely`: it does nothing without that, or the copy would lack most blocks.
     pub only_likely: bool,
     /// What it does: a verb and its objects.
     pub does: String,
@@ -42,7 +42,7 @@ pub struct RepairWords {
     /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
     pub rest: String,
     /// Another sentence, with a space before it, or nothing.
-    pub advice: &'static str,
+    pub advice: String,
 }
 
 impl fmt::Display for RepairWords {

@@ -254,25 +254,27 @@ fn examine<S: Source, T: Source>(
     level: Level,
     scratch: &mut StreamScratch,
 ) -> Examined {
-    let mut faults = Vec::new();
-    if let Err(error) = stream.fetch_from(pages, Some(owners), row, scratch) {
-        let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
-        return Examined { block, ..Examined::default() };
-    }
-    stream.faults(row, scratch, &mut faults);
-    let pages = scratch.pages().to_vec();
-    if level < Level::Decode {
-        return Examined { faults, pages, ..Examined::default() };
-    }
-    let block = Outcome::from_view(io::Result::Ok(stream.block(scratch)));
-    let view = stream.instances(scratch);
-    let instances = Outcome {
-        stored: view.stored.span,
-        plain: view.container.map_or(0, |container| container.plain.len() as u64),
-        damage: view.damage.to_vec(),
-        ..Outcome::default()
-    };
-    Examined { faults, block, instances, pages }
+    stream.with_row(row, scratch, |scratch| {
+        let mut faults = Vec::new();
+        if let Err(error) = stream.fetch_from(pages, Some(owners), row, scratch) {
+            let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
+            return Examined { block, ..Examined::default() };
+        }
+        stream.faults(row, scratch, &mut faults);
+        let pages = scratch.pages().to_vec();
+        if level < Level::Decode {
+            return Examined { faults, pages, ..Examined::default() };
+        }
+        let block = Outcome::from_view(io::Result::Ok(stream.block(scratch)));
+        let view = stream.instances(scratch);
+        let instances = Outcome {
+            stored: view.stored.span,
+            plain: view.container.map_or(0, |container| container.plain.len() as u64),
+            damage: view.damage.to_vec(),
+            ..Outcome::default()
+        };
+        Examined { faults, block, instances, pages }
+    })
 }
 
 /// Turns the result of examining a row into findings.

@@ -69,9 +69,12 @@ pub struct Totals {
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
-    /// Whole blocks that are set aside because their positions are not known.
+    /// Whole blocks that are set aside because their positions are not known, or because no table leads to them any more.
     #[serde(skip)]
     pub unplaced: u64,
+    /// In a directory of several saves, those of which the copy would lack most blocks.
+    #[serde(skip)]
+    pub saves_lacking: u64,
     /// Files of other programs in the place of region files: there is no block in them.
     #[serde(skip)]
     pub foreign: u64,
@@ -96,6 +99,12 @@ pub struct Totals {
     /// Blocks, and parts of blocks, that are in `lost+found` without `--level likely` only.
     #[serde(skip)]
     pub set_aside_likely: u64,
+    /// Whether only a copy with `--level likely` has most blocks of the save.
+    #[serde(skip)]
+    pub needs_likely: bool,
+    /// Whether there is nothing that a repair could take from a backup: no region file, no block file and no stream.
+    #[serde(skip)]
+    pub refuses_backup: bool,
 }
 
 impl Totals {
@@ -112,6 +121,12 @@ impl Totals {
         self.lost + self.likely + self.salvaged_likely
     }
 
+    /// Files that are not copied byte by byte without `--level likely`.
+    #[must_use]
+    pub const fn files_changed_for_certain(&self) -> u64 {
+        self.files_changed.saturating_sub(self.files_likely)
+    }
+
     /// Whether a copy that lacks the blocks of so many positions lacks most of the save: of what it lists, or of whole blocks of which
     /// no position is known.
     #[must_use]
@@ -119,43 +134,9 @@ impl Totals {
         lost > self.source / 2 || self.unplaced + self.set_aside_identical > self.source.saturating_sub(lost)
     }
 
-    /// Adds the counts of another part.
-    pub const fn add(&mut self, other: &Self) {
-        self.source += other.source;
-        self.kept += other.kept;
-        self.put_right += other.put_right;
-        self.likely += other.likely;
-        self.older += other.older;
-        self.added += other.added;
-        self.salvaged += other.salvaged;
-        self.lost += other.lost;
-        self.set_aside += other.set_aside;
-        self.set_aside_identical += other.set_aside_identical;
-        self.torn += other.torn;
-        self.beyond_end += other.beyond_end;
-        self.odd += other.odd;
-        self.files_changed += other.files_changed;
-        self.files_lost += other.files_lost;
-        self.layers_lost += other.layers_lost;
-        self.depths_lost += other.depths_lost;
-        self.values_lost += other.values_lost;
-        self.foreign += other.foreign;
-        self.instances_lost += other.instances_lost;
-        self.pages_lost += other.pages_lost;
-        self.set_aside_rewritten += other.set_aside_rewritten;
-        self.files_aside += other.files_aside;
-        self.damaged += other.damaged;
-        self.odd_rows += other.odd_rows;
-        self.unowned += other.unowned;
-        self.wrong_records += other.wrong_records;
-        self.misnamed += other.misnamed;
-        self.unplaced += other.unplaced;
-        self.has_maps |= other.has_maps;
-        self.unknown_layout += other.unknown_layout;
-        self.salvaged_likely += other.salvaged_likely;
-        self.files_likely += other.files_likely;
-        self.has_backup |= other.has_backup;
-        self.is_backup_strange |= other.is_backup_strange;
-        self.set_aside_likely += other.set_aside_likely;
+    /// Where blocks may come from that a repair cannot write.
+    #[must_use]
+    pub const fn backup_words(&self) -> &'static str {
+        if self.refuses_backup { "copy its files from a backup" } else { "look for a backup for `--from-backup`" }
     }
 }

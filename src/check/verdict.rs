@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::check::cause::{Cause, CauseKind};
-use crate::check::outlook::{files_outlook, foreign_outlook, outlook};
+use crate::check::advice::first_step;
+use crate::check::cause::{Cause, CauseKind, NextStep};
+use crate::check::outlook::{files_outlook, foreign_outlook, outlook, repair};
 use crate::check::save_arguments::SaveArguments;
 use crate::check::sentence::{RepairWords, Sentence, plain};
 use crate::check::totals::Totals;
@@ -14,9 +15,15 @@ use crate::recover::effort::Effort;
 const MOST_SAVES: usize = 15;
 
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
-/// what the repair brings back. Empty when there is nothing to say.
+/// what the repair brings back; `step` is said where nothing else says what to do. Empty when there is nothing to say.
 #[must_use]
-pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<Sentence> {
+pub fn sentences(
+    causes: &[Cause],
+    totals: Option<&Totals>,
+    step: Option<&NextStep>,
+    save: &SaveArguments,
+    effort: Effort,
+) -> Vec<Sentence> {
     if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
         let path = argument(save.path());
         return vec![
@@ -27,7 +34,8 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
         ];
     }
     let mut lines = Vec::new();
-    if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
+    let is_in_use = |cause: &Cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse);
+    if causes.iter().any(is_in_use) {
         lines.push(plain(
             "Close the game and every editor that has the save open, copy the save with all of its files, and check the copy.",
         ));
@@ -75,6 +83,7 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
         [] => Sentence::Cause("The findings do not show what happened".to_owned(), Some(figures)),
         _ => plain(format!("{}.", capitalize(&figures))),
     }));
+    let without_step = lines.len();
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
     let of = |cause: &Cause| cause.save.as_ref().map_or_else(String::new, |save| format!("{save}: "));
     for cause in incomplete {
@@ -87,6 +96,14 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
             let again = "Copy the missing files from the original, then check again";
             lines.push(plain(format!("{}Missing: {evidence}. {again}.", of(cause))));
         }
+        // Where a repair has nothing else to do, its command is not said below.
+        let takes = |totals: &Totals| {
+            !totals.refuses_backup && totals.source == totals.kept && totals.files_changed_for_certain() == 0
+        };
+        if cause.save.is_none() && totals.is_some_and(takes) {
+            let command = repair(save, effort);
+            lines.push(plain(format!("From a backup, {command} --from-backup OLD takes them.")));
+        }
     }
     lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
     let unknown = totals.map_or(0, |totals| totals.unknown_layout);
@@ -96,7 +113,7 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
             "{files} {have} blocks whose layout is not known. Give it to every command: `--block-size N --region-size N --sector-size N --depths BITS`."
         )));
     }
-    let unread = totals.filter(|totals| totals.files_changed == 0 && totals.source == totals.kept);
+    let unread = totals.filter(|totals| totals.files_changed_for_certain() == 0 && totals.source == totals.kept);
     let unread = unread.map_or(0, |totals| totals.layers_lost);
     if unread > 0 {
         let (layers, its) = (count(unread, "layer"), if unread == 1 { "its" } else { "their" });
@@ -104,9 +121,9 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
             "{layers} cannot be read, and a repair does not change that. Look for a backup of {its} files."
         )));
     }
-    let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
+    let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed_for_certain() > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
-    let whole = totals.filter(|totals| damaged.is_none() && totals.files_changed == 0);
+    let whole = totals.filter(|totals| damaged.is_none() && totals.files_changed_for_certain() == 0);
     lines.extend(whole.filter(|totals| totals.files_likely > 0).map(|totals| {
         let (files, its) = (count(totals.files_likely, "file"), if totals.files_likely == 1 { "its" } else { "their" });
         Sentence::Repair(RepairWords {
@@ -130,13 +147,42 @@ pub fn sentences(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments
         ));
     }
     lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| plain(foreign_outlook(totals, save, effort))));
+    // A verdict ends with something to do, also where a repair mends nothing.
+    if lines.len() == without_step {
+        let of_cause = |cause: &Cause| {
+            Some(say_step(&NextStep { code: cause.step?, save: cause.save.clone(), block: None }, save))
+        };
+        let of_causes = causes.iter().take(shown).filter_map(of_cause);
+        lines.extend(of_causes.filter(|step| told.insert(step.clone())).map(plain));
+    }
+    if lines.len() == without_step && !causes.iter().any(is_in_use) {
+        lines.extend(step.map(|step| plain(say_step(step, save))));
+    }
     lines
+}
+
+/// What the advice of a code says where the position of the block is not known.
+const BLOCK_OF_FINDING: &str = "--block X,Y,Z` with the block of the finding";
+
+/// The advice of a step, with the paths of the save, or of the one below it, and the position of the block.
+fn say_step(step: &NextStep, save: &SaveArguments) -> String {
+    let below = step.save.as_ref().map(|below| save.at(&save.path().join(below)));
+    let text = first_step(step.code, below.as_ref().unwrap_or(save));
+    let Some((lod, [x, y, z])) = step.block else { return text };
+    let lod = if lod == 0 { String::new() } else { format!(" --lod {lod}") };
+    text.replace(BLOCK_OF_FINDING, &format!("--block {x},{y},{z}{lod}`"))
 }
 
 /// The same sentences as text.
 #[must_use]
-pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
-    sentences(causes, totals, save, effort).iter().map(ToString::to_string).collect()
+pub fn verdict(
+    causes: &[Cause],
+    totals: Option<&Totals>,
+    step: Option<&NextStep>,
+    save: &SaveArguments,
+    effort: Effort,
+) -> Vec<String> {
+    sentences(causes, totals, step, save, effort).iter().map(ToString::to_string).collect()
 }
 
 /// How many blocks there are, right and damaged; `elsewhere` says of one block and of several that they are not where the table has
@@ -175,9 +221,34 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::damage::Code;
 
     fn save(path: &str) -> SaveArguments {
         SaveArguments::of_path(Path::new(path))
+    }
+
+    /// A verdict on a save in which no finding has a step of its own.
+    fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
+        super::verdict(causes, totals, None, save, effort)
+    }
+
+    #[test]
+    fn the_step_of_a_finding_is_said_where_nothing_else_says_what_to_do() {
+        let step = NextStep { code: Code::InstancesTwice, save: Some("b".to_owned()), block: Some((2, [-1, 0, 7])) };
+        let say = |causes: &[Cause], totals: Option<&Totals>| {
+            super::verdict(causes, totals, Some(&step), &save("saves"), Effort::NORMAL)
+        };
+        let kept = Totals { source: 3, kept: 3, ..Totals::default() };
+        let expected = "Run `voxscope show saves/b --block -1,0,7 --lod 2`: it lists both layers.";
+        assert_eq!(say(&[], Some(&kept)), [expected]);
+        let damaged = Totals { kept: 1, lost: 2, ..kept };
+        assert!(
+            say(&[], Some(&damaged)).iter().all(|line| !line.contains("voxscope show")),
+            "{:?}",
+            say(&[], Some(&damaged))
+        );
+        let open = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
+        assert!(say(&[open], None).iter().all(|line| !line.contains("show")));
     }
 
     const KILLED: Totals = Totals {
@@ -210,6 +281,7 @@ mod tests {
         wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
+        saves_lacking: 0,
         has_maps: false,
         unknown_layout: 0,
         salvaged_likely: 0,
@@ -217,6 +289,8 @@ mod tests {
         has_backup: false,
         set_aside_likely: 3,
         is_backup_strange: false,
+        needs_likely: false,
+        refuses_backup: false,
     };
 
     #[test]
@@ -232,11 +306,25 @@ mod tests {
     }
 
     #[test]
+    fn the_command_has_the_level_that_keeps_most_blocks() {
+        let totals = Totals { put_right: 20, likely: 26, kept: 10, lost: 19, needs_likely: true, ..KILLED };
+        assert_eq!(
+            verdict(&[], Some(&totals), &save("t6"), Effort::NORMAL).last().unwrap(),
+            "voxscope repair t6 --out t6-repaired --level likely puts 20 right for certain, 26 more whose places or contents are only likely; \
+             19 are lost, and 45 without --level likely; 2 blocks or parts of blocks go to lost+found, and 5 without --level likely. Without \
+             `--level likely` the copy would lack most blocks of the save.",
+        );
+        let chunks = Totals { source: 3, lost: 2, kept: 1, refuses_backup: true, ..Totals::default() };
+        let said = verdict(&[], Some(&chunks), &save("room"), Effort::NORMAL).concat();
+        assert!(said.ends_with("leave the save where it is, and copy its files from a backup."), "{said}");
+    }
+
+    #[test]
     fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
             verdict(&[], Some(&totals), &save("world"), Effort::NORMAL),
-            ["voxscope repair world --out world-repaired mends 1 file and keeps the 6 blocks that can be read."]
+            ["voxscope repair world --out world-repaired mends 1 file and keeps all 6 blocks."]
         );
         let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
         assert_eq!(
@@ -265,7 +353,7 @@ mod tests {
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
         assert!(
-            say(likely).ends_with(" 1 more with --level likely; nothing is lost with it, and 1 without it."),
+            say(likely).ends_with(" 1 more with --level likely; nothing is lost with it, but 1 is without it."),
             "{}",
             say(likely)
         );

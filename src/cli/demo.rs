@@ -17,6 +17,7 @@ use voxscope::tui::Settings;
 use voxscope::watch::Watch;
 
 use super::Color;
+use super::check::{is_empty, words_without_damage};
 use super::exit::{Exit, Failure};
 #[cfg(feature = "tui")]
 use super::explore;
@@ -77,7 +78,7 @@ fn tour(dir: &Path) -> Result<Exit, Failure> {
     let mut out = stdout();
     for sample in write_samples(dir)? {
         let path = dir.join(sample.path());
-        let codes = check_sample(&path)?;
+        let (codes, verdict) = check_sample(&path)?;
         writeln!(out, "{BOLD}{}{BOLD:#} {DIM}·{DIM:#} {}", voxscope::printable::path(&sample.path()), sample.about)?;
         let worst = codes.iter().filter(|code| code.level() > Level::Note);
         let names: Vec<String> = worst
@@ -87,7 +88,7 @@ fn tour(dir: &Path) -> Result<Exit, Failure> {
             })
             .collect();
         if names.is_empty() {
-            writeln!(out, "  {GOOD}clean{GOOD:#}")?;
+            writeln!(out, "  {GOOD}{verdict}{GOOD:#}")?;
         } else {
             writeln!(out, "  {}", names.join(", "))?;
         }
@@ -146,16 +147,19 @@ fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
     written
 }
 
-/// The codes that a check of a save finds, each once.
-fn check_sample(path: &Path) -> Result<Vec<Code>, Failure> {
+/// The codes that a check of a save finds, each once, and what it says first if there is no error or warning.
+fn check_sample(path: &Path) -> Result<(Vec<Code>, &'static str), Failure> {
     let save = Save::open(path, &Options::default())?;
-    let mut codes = Vec::new();
-    check::run(&save, &check::Options::default().level(check::Level::Semantic), |finding| {
+    let (mut codes, mut findings) = (Vec::new(), check::Findings::default());
+    let level = check::Level::Semantic;
+    let summary = check::run(&save, &check::Options::default().level(level), |finding| {
+        findings.add(&finding);
         if !codes.contains(&finding.code()) {
             codes.push(finding.code());
         }
     });
-    Ok(codes)
+    let is_empty = is_empty(&save, &summary, level);
+    Ok((codes, words_without_damage(is_empty, !findings.causes(&save).is_empty())))
 }
 
 /// Whether the explorer has ended. It is locked while its samples are written, which a thread does in the background.

@@ -111,6 +111,13 @@ pub fn complain_of_uncopied(save: &Save) -> Exit {
     complain_of_faults(repair::uncopied(save), |path| save.shown(path))
 }
 
+/// Says on standard error what is in `lost+found` of a save and is not copied, and returns the exit code for that.
+pub fn complain_of_lost(save: &Save) -> Exit {
+    let uncopied = repair::uncopied_of_lost(save);
+    uncopied.iter().for_each(|(path, why)| complain_of_file_once(&save.shown(path), &why.to_string()));
+    Exit::FAILED.when(!uncopied.is_empty())
+}
+
 /// The same of a second save, whose files are named by their whole paths.
 pub fn complain_of_unread_beside(save: &Save) -> Exit {
     complain_of_faults(save.unread(), voxscope::printable::path)

@@ -13,8 +13,8 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_reading, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style,
-    stdout, wrapped,
+    BOLD, GOOD, after_reading, after_report, complain_of_lost, complain_of_uncopied, complain_of_unread_beside, count,
+    level_style, stdout, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
     // First, so that nothing that follows is taken for all of the save.
     let of_backup = backup.as_ref().map_or(Exit::CLEAN, complain_of_unread_beside);
-    let unread = complain_of_uncopied(&save).and(of_backup);
+    let unread = complain_of_uncopied(&save).and(complain_of_lost(&save)).and(of_backup);
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
         if of_backup == Exit::FAILED {
             return Err(Failure::Failed("nothing of the backup can be read".to_owned()));
@@ -102,17 +102,30 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let solutions = Solutions::default();
-    let options = repair::Options::default()
-        .likely(arguments.level == Level::Likely)
-        .backup(backup.as_ref())
-        .accept(&arguments.accept)
-        .effort(arguments.effort.to_library())
-        .watch(Watch::default().cancel(&cancel).progress(&progress))
-        .solutions(&solutions);
+    let options_of = |likely| {
+        repair::Options::default()
+            .likely(likely)
+            .backup(backup.as_ref())
+            .accept(&arguments.accept)
+            .effort(arguments.effort.to_library())
+            .watch(Watch::default().cancel(&cancel).progress(&progress))
+            .solutions(&solutions)
+    };
+    let options = options_of(arguments.level == Level::Likely);
     // What only `--level likely` writes.
     let mut more = Totals::default();
     let done = pool.install(|| match &arguments.out {
-        Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
+        Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|done| {
+            let few = repair::totals(&save, &done.plan);
+            // If the copy lacks most blocks, a plan shows whether the level likely keeps them. The regions are already solved.
+            if arguments.level == Level::Certain
+                && few.lacks_most(few.lost)
+                && let Ok(likely) = repair::plan(&save, &options_of(true))
+            {
+                more.needs_likely = repair::outlook(few, repair::totals(&save, &likely)).needs_likely;
+            }
+            (done.plan, Some(done.check))
+        }),
         // Without and with the likely places: the regions are solved once for both.
         _ if arguments.level == Level::Certain => repair::plan_both(&save, &options).map(|[certain, likely]| {
             let [few, many] = [&certain, &likely].map(|plan| repair::totals(&save, plan));
@@ -231,7 +244,8 @@ fn report(
         writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
     let has_backup = arguments.from_backup.is_some();
-    let totals = (!plan.changes_nothing()).then(|| Totals { has_backup, ..repair::totals(save, plan) });
+    let needs_likely = more.needs_likely;
+    let totals = (!plan.changes_nothing()).then(|| Totals { has_backup, needs_likely, ..repair::totals(save, plan) });
     let is_region = arguments.source.is_file() && arguments.source.extension().is_some_and(|ending| ending == "vxr");
     let written = check.map(|check| match is_empty(check, save) {
         true => Written::NoBlock,
@@ -255,8 +269,8 @@ fn report(
             }
             None => format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy."),
         };
-        for line in [Some(line.as_str()), advice].into_iter().flatten() {
-            writeln!(out, "{}", wrapped(line, "  "))?;
+        for line in std::iter::once(line).chain(advice) {
+            writeln!(out, "{}", wrapped(&line, "  "))?;
         }
     }
     Ok(out.flush()?)
@@ -283,7 +297,7 @@ fn likely_words(more: &Totals) -> Vec<String> {
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if plan.changes_nothing() {
-        let all = repair::uncopied(save).next().is_none();
+        let all = repair::uncopied(save).next().is_none() && plan.links.is_empty() && plan.special.is_empty();
         writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }
     for line in lines {

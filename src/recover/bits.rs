@@ -46,6 +46,7 @@ pub(super) fn hints(
     weights: &Weights,
 ) -> HashMap<usize, Vec<(u32, f64)>> {
     let loose = ByEntry::new(case, loose);
+    let by_first: HashMap<u32, usize> = loose.0.iter().map(|(entry, &block)| (entry >> 8, block)).collect();
     let mut hints: HashMap<usize, Vec<(u32, f64)>> = HashMap::new();
     let mut add = |block: usize, slot: u32, odds: f64| {
         let slots = hints.entry(block).or_default();
@@ -60,6 +61,9 @@ pub(super) fn hints(
         loose.0.get(&entry.0).into_iter().for_each(|&block| add(block, slot, same));
         loose.one_off(entry.0).for_each(|block| add(block, slot, weights.one_bit));
         loose.two_off(entry.0).for_each(|block| add(block, slot, weights.two_bits));
+        // Only the count is damaged.
+        let is_far = |block: &&usize| (entry.0 ^ entry_of(case, **block)).count_ones() > 2;
+        by_first.get(&entry.first()).filter(is_far).into_iter().for_each(|&block| add(block, slot, weights.two_bits));
     }
     hints.retain(|_, slots| slots.len() <= MOST_SLOTS);
     hints

@@ -137,6 +137,13 @@ pub(super) fn kept_in_order(case: &Case) -> f64 {
     first(case).posterior.kept.iter().flatten().map(|(_, p)| p).sum()
 }
 
+/// The slots and blocks that the order alone makes likely, without the seams: a part of the cost of [`solve`].
+pub(super) fn likely_in_order(case: &Case) -> Vec<(u32, usize)> {
+    let kept = first(case).posterior.kept;
+    let likely = |of: &Vec<(usize, f64)>| of.iter().find(|(_, p)| *p > 0.5).map(|(block, _)| *block);
+    case.entries.iter().zip(&kept).filter_map(|(entry, of)| Some((entry.slot, likely(of)?))).collect()
+}
+
 /// What the order alone says of a region.
 fn first(case: &Case) -> State {
     let entries: Vec<(u32, u32)> = case.entries.iter().map(|e| (e.first, e.count)).collect();

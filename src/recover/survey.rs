@@ -8,22 +8,22 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::godot::region::Entry;
+use crate::parallel;
 use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::bits;
+use crate::recover::contradicted::{NEARLY_ALL, doubt_seams, table_contradicts};
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{self, listed, table_matches_sectors};
 use crate::recover::mended::{Mended, is_gap};
 use crate::recover::region::{Candidate, Case, Listing};
 use crate::recover::settled;
+use crate::recover::shifts::Shifts;
 use crate::recover::solve;
 use crate::recover::solver::Solver;
 use crate::recover::torn_table::{Part, Split, own, part};
 use crate::recover::walk::Walked;
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
-
-/// The share of the entries that must lead to whole blocks of their own so that a table that may be of two times is believed.
-const NEARLY_ALL: f64 = 0.8;
 
 /// Entries from which on the order of the sectors is asked only where few places are damaged: its cost grows with both.
 const LARGE: usize = 1024;
@@ -104,19 +104,52 @@ fn holes(case: &Case) -> usize {
     holes + usize::from(case.walk.sectors > at)
 }
 
+/// The slots of the entries that alone lead to a whole block of their length, and these blocks.
+fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
+    exact(case).into_iter().map(|(i, block)| (case.entries[i].slot, block)).collect()
+}
+
 /// The slots and blocks that a table gives, if it is believed.
 pub(super) fn anchors_of_table(case: &Case) -> Option<Vec<(u32, usize)>> {
     let repeated = case.raw.windows(2).any(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
-    let believed = !repeated && matches!(way(case, None, false), Way::Table(_));
-    believed.then(|| exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect())
+    if repeated || !matches!(way(case, None, &Weights::default(), false), Way::Table(_)) {
+        return None;
+    }
+    let anchors = exact_anchors(case);
+    if anchors.len() < case.walk.blocks.len() {
+        let mut shifts = Shifts::find(case);
+        shifts.compare(case, &anchors);
+        if shifts.is_mixed {
+            return None;
+        }
+    }
+    Some(anchors)
 }
 
-fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
+/// Whether damage to a few entries explains all: each other one leads to a block of its own, and each block that is left is where
+/// a damaged entry leads, or would lead with a bit or two changed. At most one entry in 50 may be damaged: where more are, they may be
+/// those of blocks that moved.
+fn only_entries_are_damaged(case: &Case, weights: &Weights) -> bool {
+    let anchors = exact_anchors(case);
+    let damaged = damaged_entries(case, &anchors);
+    let owned: HashSet<usize> = anchors.iter().map(|(_, block)| *block).collect();
+    let left: Vec<usize> = (0..case.walk.blocks.len()).filter(|block| !owned.contains(block)).collect();
+    if left.len() > damaged.len() || damaged.len() > (case.raw.len() / 50).max(1) {
+        return false;
+    }
+    let hints = bits::hints(case, left.iter().copied(), &damaged, weights);
+    left.iter().all(|block| hints.contains_key(block))
+}
+
+/// Believes the entries that alone lead to a whole block of their length.
+fn believe_table(case: &Case, exact: &[(usize, usize)]) -> Way {
+    let (entries, blocks) = exact.iter().copied().unzip();
+    Way::Table(part(case, entries, blocks, false))
+}
+
+fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way {
     let exact = exact(case);
-    let table = || {
-        let (entries, blocks) = exact.iter().copied().unzip();
-        Way::Table(part(case, entries, blocks, false))
-    };
+    let table = || believe_table(case, &exact);
     if near || case.is_intact() {
         return table();
     }
@@ -124,6 +157,9 @@ fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
     if !packed || case.table_end() > case.walk.sectors {
         let is_bounded = case.entries.len() <= LARGE || holes(case) <= FEW_HOLES;
         let by_page = split.is_some_and(|split| split.by_page);
+        if only_entries_are_damaged(case, weights) {
+            return table();
+        }
         if is_bounded
             && !by_page
             && let Some(mended) = Mended::find(case)
@@ -148,18 +184,50 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let cases: Vec<&Case> = members.iter().map(|member| member.case).collect();
     let splits: Vec<Option<&Split>> = members.iter().map(|member| member.split).collect();
     let (cases, splits) = (&cases[..], &splits[..]);
-    let ways: Vec<Way> = members.iter().map(|member| way(member.case, member.split, member.near)).collect();
+    let shifts = |member: &Member<'_>| {
+        if member.near || member.case.is_intact() { Shifts::default() } else { Shifts::find(member.case) }
+    };
+    let mut shifts: Vec<Shifts> = parallel::map(members, shifts);
+    let mut ways: Vec<Way> =
+        members.iter().map(|member| way(member.case, member.split, weights, member.near)).collect();
+    // Whether the table contradicts the order of the sectors.
+    let mut by_table = parallel::map_indices(ways.len(), |r| {
+        let is_asked = matches!(ways[r], Way::Order) && splits[r].is_none() && !cases[r].is_large();
+        is_asked && table_contradicts(cases[r], &exact_anchors(cases[r]), &solve::likely_in_order(cases[r]))
+    });
+    for r in (0..ways.len()).filter(|r| by_table[*r]) {
+        ways[r] = believe_table(cases[r], &exact(cases[r]));
+    }
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
+    for (((case, order), shifts), by_table) in cases.iter().zip(&mut by_order).zip(&mut shifts).zip(&mut by_table) {
+        let certain: Vec<(u32, usize)> = match &*order {
+            Some(order) if order.as_listed => continue,
+            Some(order) => {
+                let certain = order.placed.iter().filter(|p| p.certainty == Certainty::Certain);
+                certain.map(|p| (p.slot, p.block)).collect()
+            }
+            None => exact_anchors(case),
+        };
+        shifts.compare(case, &certain);
+        let is_contradicted = |order: &Solved| {
+            let placed: Vec<(u32, usize)> = order.placed.iter().map(|placed| (placed.slot, placed.block)).collect();
+            table_contradicts(case, &exact_anchors(case), &placed)
+        };
+        *by_table = !shifts.is_mixed && (*by_table || order.as_ref().is_some_and(is_contradicted));
+        if shifts.is_mixed || *by_table {
+            *order = None;
+        }
+    }
     // Seams alone are not enough to be certain of a block whose entry is lost beside blocks that moved.
     let most: Vec<Certainty> = ways
         .iter()
         .map(|way| if matches!(way, Way::Mended(_)) { Certainty::Likely } else { Certainty::Certain })
         .collect();
     drop(ways);
-    let start = |(member, order): (&Member<'_>, &Option<Solved>)| {
-        if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), weights) }
+    let start = |((member, order), shifts): ((&Member<'_>, &Option<Solved>), &Shifts)| {
+        if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), shifts, weights) }
     };
-    let starts: Vec<Start> = members.iter().zip(&by_order).map(start).collect();
+    let starts: Vec<Start> = members.iter().zip(&by_order).zip(&shifts).map(start).collect();
     let needed = starts.iter().any(|start| !start.loose.is_empty());
     let check = starts.iter().any(|start| start.check);
     let made = if needed || check {
@@ -173,13 +241,22 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         let kept = fits && asked && !member.near && !settled::has_exchanges(member.case, &made);
         if kept { settled::as_listed(member.case, made) } else { made }
     });
-    let made: Vec<Assembled> = made.collect();
+    let mut made: Vec<Assembled> = made.collect();
+    for (made, shifts) in made.iter_mut().zip(&shifts) {
+        for fit in made.fits.iter_mut().filter(|fit| shifts.disagrees(fit.slot, fit.block)) {
+            (fit.certainty, fit.voxels) = (Certainty::Candidate, Certainty::Candidate);
+            fit.p = fit.p.min(weights.candidate);
+        }
+    }
+    for r in (0..cases.len()).filter(|r| by_table[*r]) {
+        doubt_seams(cases[r], &starts[r], &shifts[r], &mut made[r], weights);
+    }
     let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
     let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(most));
     let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, &made, most);
+            let solved = join(case, order, &made, most, weights);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -322,7 +399,7 @@ fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: 
 
 /// What is known of a region next to those that are solved.
 fn start_near(case: &Case) -> Start {
-    let anchors: Vec<(u32, usize)> = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
+    let anchors = exact_anchors(case);
     let is_partial = anchors.len() < case.entries.len().max(case.walk.blocks.len());
     Start { anchors, is_partial, ..Start::default() }
 }
@@ -334,7 +411,7 @@ fn damaged_entries(case: &Case, anchors: &[(u32, usize)]) -> Vec<(u32, Entry)> {
 }
 
 /// What is known of a region before its unowned blocks are placed.
-fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
+fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights) -> Start {
     let blocks = &case.walk.blocks;
     let mut start = Start::default();
     match order {
@@ -346,8 +423,12 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
             let known = order.placed.iter().filter(|p| p.certainty == Certainty::Certain || p.p >= KNOWN);
             start.anchors = known.map(|p| (p.slot, p.block)).collect();
         }
+        None if shifts.is_mixed => {
+            start.anchors.clone_from(&shifts.sure);
+            start.check = true;
+        }
         None => {
-            start.anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
+            start.anchors = exact_anchors(case);
             start.check = true;
             start.gap = case.gap;
             let repeated = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
@@ -377,10 +458,23 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
     if order.is_none() {
         options = bits::hints(case, (0..blocks.len()).filter(|b| !owned.contains(b)), &damaged, weights);
     }
+    // In a large region too many blocks of one sector are at the distance of many entries.
+    let by_shift = shifts.is_mixed || (order.is_some_and(|order| !order.as_listed) && !case.is_large());
+    for b in (0..blocks.len()).filter(|_| by_shift) {
+        for &(slot, odds) in shifts.of(b).iter().filter(|(slot, _)| !filled.contains(slot)) {
+            let of = options.entry(b).or_default();
+            match of.iter_mut().find(|(other, _)| *other == slot) {
+                Some((_, other)) => *other = other.max(odds),
+                None => of.push((slot, odds)),
+            }
+        }
+    }
     for (b, block) in blocks.iter().enumerate() {
         // Copies behind blocks that are right as they are listed are what the engine leaves.
         let settled = order.is_some_and(|order| order.as_listed) && contents.contains(&block.content);
-        if settled || !owned.insert(b) {
+        // A region of several moments also holds older states of blocks.
+        let is_other_state = shifts.leads(b) && shifts.of(b).iter().any(|(slot, _)| filled.contains(slot));
+        if settled || is_other_state || !owned.insert(b) {
             continue;
         }
         let appended =
@@ -391,6 +485,8 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
                 let p = appended.copied().unwrap_or(0.0);
                 (p / (1.0 - p).max(1e-9)).max(1e-9).ln().clamp(-weights.live_tiled, weights.live_tiled)
             }
+            // A region of several moments holds many blocks in several states.
+            false if shifts.is_mixed => weights.live_behind,
             _ if block.first < end && tiled => weights.live_tiled,
             _ if block.first < end => weights.live_inside,
             true => weights.live_copy,
@@ -456,7 +552,7 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
 }
 
 /// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
-fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> Solved {
+fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty, weights: &Weights) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
@@ -467,38 +563,33 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty) -> So
         }
         return solved;
     }
-    let mut sure: HashMap<u32, usize> = HashMap::new();
-    let mut taken: HashSet<usize> = HashSet::new();
-    for (i, placed) in order.placed.iter().enumerate().filter(|(_, p)| p.certainty >= Certainty::Likely) {
-        sure.insert(placed.slot, i);
-        taken.insert(placed.block);
-    }
+    // What the order leaves likely gives way to what order, distances and seams together make surer.
+    let surer = |fit: &assemble::Fit, placed: &Placed| {
+        let (found, by_order) = (fit.certainty.min(most), placed.certainty);
+        by_order < Certainty::Likely || (by_order < Certainty::Certain && found >= by_order && fit.p > placed.p)
+    };
     for fit in &made.fits {
-        if let Some(&i) = sure.get(&fit.slot) {
-            let placed = &mut order.placed[i];
-            if case.content(placed.block) == case.content(fit.block) {
-                placed.certainty = placed.certainty.max(fit.certainty.min(most));
-                placed.voxels = placed.voxels.max(fit.voxels.min(most));
-                placed.p = placed.p.max(fit.p);
-            }
-            continue;
-        }
         let Some(position) = case.shape.position(fit.slot) else { continue };
-        if !taken.insert(fit.block) {
+        let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
+        if let Some(placed) = order.placed.iter_mut().find(|placed| placed.slot == fit.slot && same(placed)) {
+            placed.certainty = placed.certainty.max(fit.certainty.min(most));
+            placed.voxels = placed.voxels.max(fit.voxels.min(most));
+            placed.p = placed.p.max(fit.p);
             continue;
         }
-        order.placed.retain(|p| p.slot != fit.slot);
-        sure = order
-            .placed
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| p.certainty >= Certainty::Likely)
-            .map(|(i, p)| (p.slot, i))
-            .collect();
-        sure.insert(fit.slot, order.placed.len());
+        let in_the_way = |placed: &Placed| placed.slot == fit.slot || placed.block == fit.block;
+        if order.placed.iter().any(|placed| in_the_way(placed) && !surer(fit, placed)) {
+            continue;
+        }
+        order.placed.retain(|placed| !in_the_way(placed));
         let (slot, block, p) = (fit.slot, fit.block, fit.p);
         let (certainty, voxels) = (fit.certainty.min(most), fit.voxels.min(most));
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
+    }
+    for placed in order.placed.iter_mut().filter(|placed| placed.certainty == Certainty::Likely) {
+        if placed.p < weights.likely {
+            (placed.certainty, placed.voxels) = (Certainty::Candidate, Certainty::Candidate);
+        }
     }
     order.placed.sort_by_key(|p| p.slot);
     order.candidates = candidates(case, made);

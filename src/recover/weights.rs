@@ -271,3 +271,53 @@ pub(super) const SEAM: SeamWeights = SeamWeights {
     gain: 0.1,
     full: 0.4,
 };
+
+/// The numbers by which distances of blocks from their entries are followed. Probabilities from 0 to 1 where nothing else is said.
+/// Measured on a model of power loss, in which each page is of a moment of its own.
+pub(super) struct ShiftWeights {
+    /// The least support of a distance that is followed (log-odds): two blocks of uncommon lengths. Chosen.
+    pub least_support: f64,
+    /// The next block lies at the same distance. Chosen: pages hold a few blocks.
+    pub stay: f64,
+    /// An entry leads to a block of its length where the distance is right, and to a shorter one. Chosen: the rest was rewritten, is
+    /// torn, or is of another moment.
+    pub same_length: f64,
+    pub shorter: f64,
+    /// How often a block at the distance of its neighbours is of another moment, if all lengths were the same. Measured: 6 in 1,000
+    /// of the blocks of one sector were, none in 3,500 of three sectors or more.
+    pub another: f64,
+    /// The least probability of a place that is given, and the most that a distance says for it (log-odds). Chosen.
+    pub least: f64,
+    pub most: f64,
+    /// How uncommon the length of a block is (odds) and the least probability of its place that is taken for right. Measured: of
+    /// 2,800 such places none was wrong.
+    pub sure: (f64, f64),
+    /// The same where the order is not asked. Measured: of 650 such places 2 were wrong.
+    pub sure_if_mixed: (f64, f64),
+    /// The least odds (logarithm) at which a distance agrees with an entry, or leads elsewhere. Chosen.
+    pub clear: f64,
+    /// Places at odds with what is certain by the order from which on that is not asked. Chosen: a single one may be that of an
+    /// older copy.
+    pub contradictions: usize,
+    /// Entries that lead exactly to whole blocks of uncommon lengths and that the order does not keep, and how many lengths these have,
+    /// from which on it is not asked; and by how many standard deviations they have to exceed what chance gives. Chosen: none of the
+    /// golden saves of killed games comes near.
+    pub against_order: (usize, usize),
+    pub beyond_chance: f64,
+}
+
+pub(super) const SHIFT: ShiftWeights = ShiftWeights {
+    least_support: 4.0,
+    stay: 0.9,
+    same_length: 0.85,
+    shorter: 0.03,
+    another: 0.1,
+    least: 0.5,
+    most: 9.0,
+    sure: (20.0, 0.999),
+    sure_if_mixed: (8.0, 0.9999),
+    clear: 2.0,
+    contradictions: 2,
+    against_order: (5, 3),
+    beyond_chance: 4.0,
+};

@@ -1,15 +1,15 @@
 //! What a check of the copy will find, before the copy is written: findings of files that a repair copies as they are, and those
 //! of the files that it writes anew, which are checked in memory.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{self, Counts, Finding, Summary};
-use crate::damage::Level;
+use crate::check::{self, Counts, Finding, Summary, WrittenTable};
+use crate::damage::{Code, Level};
 use crate::pak::place;
 use crate::repair::left::stays;
-use crate::repair::{Action, Error, MapPlan, Plan, map, pak};
+use crate::repair::{Action, Error, MapPlan, Plan, RegionPlan, map, pak};
 use crate::save::{PakFile, Save};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -27,7 +27,12 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
         Level::Note => {}
     };
     let (is_same, stays, rewritten) = (plan.changes_nothing(), stays(save, plan), files_of_rebuilt_maps(save, plan));
+    let written = written_tables(plan);
     let summary = check::run(save, options, |finding| {
+        // Which files are missing depends on the tables that are written.
+        if finding.code() == Code::RegionMissing && !written.is_empty() {
+            return;
+        }
         // The copy has nothing of what is not read, so the check of it does not find that.
         let is_left =
             if is_same { !finding.code().is_unread() } else { stays(&finding) && !rewritten.contains(&*finding.file) };
@@ -37,6 +42,9 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
     });
     if summary.interrupted {
         return Ok(None);
+    }
+    if !written.is_empty() {
+        check::missing_in_copy(save, &written).iter().filter(|finding| stays(finding)).for_each(&mut add);
     }
     let quiet = options.watch(options.watch.quiet());
     for map in plan.maps.iter().filter(|map| map.action == Action::Rebuild) {
@@ -55,6 +63,17 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
         }
     }
     Ok((!options.watch.is_cancelled()).then_some(Summary { counts, ..summary }))
+}
+
+/// The tables of the region files that are built anew, by their paths in the save.
+fn written_tables(plan: &Plan) -> HashMap<PathBuf, WrittenTable> {
+    let rebuilt = plan.regions.iter().filter(|region| region.action == Action::Rebuild && region.region.is_none());
+    let table = |region: &RegionPlan| {
+        let region_size = region.header.as_ref()?.format.region_size.map(i32::from);
+        let positions = region.blocks.iter().map(|block| block.position).collect();
+        Some((region.path.clone(), WrittenTable { region_size, positions }))
+    };
+    rebuilt.filter_map(table).collect()
 }
 
 /// The printable names of the files of maps that are written anew.

@@ -1,15 +1,40 @@
 //! What a repair leaves: files that were not read, and findings of files that it copies as they are.
 
 use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::check::Finding;
 use crate::damage::{self, Code};
 use crate::repair::{Action, MapPlan, PakPlan, Plan, RegionPlan};
-use crate::save::{Fault, Save};
+use crate::save::{Fault, LOST, Save};
+use crate::source::{FileSource, OpenError};
 
 /// What of a save was not read, and is neither in the copy of a repair nor in its `lost+found`.
 pub fn uncopied(save: &Save) -> impl Iterator<Item = &Fault> {
     save.unread().filter(|fault| !fault.is_misnamed())
+}
+
+/// What is in `lost+found` of an earlier repair and is neither a file nor a directory: it is not copied. Each with the reason.
+#[must_use]
+pub fn uncopied_of_lost(save: &Save) -> Vec<(PathBuf, OpenError)> {
+    let mut uncopied = Vec::new();
+    let list = |dir: &Path| -> Vec<PathBuf> {
+        fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+    };
+    let is_lost = |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(LOST.as_bytes());
+    let mut left: Vec<PathBuf> = if save.path.is_dir() { list(&save.path) } else { Vec::new() };
+    left.retain(|path| is_lost(path) && fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()));
+    while let Some(path) = left.pop() {
+        match fs::symlink_metadata(&path).map(|data| data.file_type()) {
+            Ok(kind) if kind.is_dir() => left.extend(list(&path)),
+            Ok(kind) if kind.is_file() => {}
+            // The copy reports files that it cannot read.
+            _ => uncopied.extend(FileSource::open(&path).err().map(|error| (path, error))),
+        }
+    }
+    uncopied.sort_by(|a, b| a.0.cmp(&b.0));
+    uncopied
 }
 
 /// The printable names of the files that a plan does not copy as they are.

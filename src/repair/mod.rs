@@ -51,7 +51,7 @@ pub use accept::Accepted;
 pub use decision::{Action, Decision, LostBlock, Origin, RegionPlan};
 pub use expected::expected_check;
 pub use fate::{BlockFate, Fate, fates};
-pub use left::uncopied;
+pub use left::{uncopied, uncopied_of_lost};
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;

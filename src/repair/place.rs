@@ -67,11 +67,11 @@ pub(super) fn region_plan(
     placing.matched();
     placing.voxels_alone(options.least())?;
     let by_slot: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
-    let as_listed = placing.blocks.len() == case.entries.len()
-        && placing.blocks.iter().all(|d| {
-            let listed = by_slot.get(&d.slot).filter(|e| e.position == d.position);
-            d.listed_at.is_none() && d.mend.is_none() && listed.is_some_and(|e| count(d, &own) == u64::from(e.count))
-        });
+    let fits = placing.blocks.iter().all(|d| {
+        let listed = by_slot.get(&d.slot).filter(|e| e.position == d.position);
+        d.listed_at.is_none() && d.mend.is_none() && listed.is_some_and(|e| count(d, &own) == u64::from(e.count))
+    });
+    let as_listed = fits && placing.blocks.len() == case.entries.len();
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
     let unowned = placing.unowned();
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
@@ -85,12 +85,17 @@ pub(super) fn region_plan(
         return Ok(plan);
     }
     plan.action = Action::Rebuild;
+    // Where most blocks are where the table has them and nothing else is there, the table is not at fault.
+    let has_most = !as_listed && placing.blocks.len().saturating_mul(2) >= case.entries.len();
+    let only_blocks = fits && has_most && packed && sound && !odd && !appended && likely.is_empty();
     plan.changes_slots = walk.is_displaced();
     plan.why = match walk.remark {
         Some(remark) => remark,
         None if packed && sound && !odd && exchanged_in(&placing.blocks) > 0 => {
             "its table leads to blocks of other positions"
         }
+        None if only_blocks && placing.blocks.len() + 1 == case.entries.len() => "a block in it is damaged",
+        None if only_blocks => "blocks in it are damaged",
         None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
         None if sound && odd => "something in its blocks is against the format",
         None if sound => "the table does not fit the sectors",

@@ -16,6 +16,7 @@ use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
 use crate::repair::decision::{Action, HEALTHY, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::left::uncopied_of_lost;
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
@@ -197,7 +198,9 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     let forests = || save.forests.iter().filter(|forest| forest.kind != Kind::Loose);
     let strange = |fault: &&Fault| {
         let is_named = || forests().any(|forest| fault.path.starts_with(&forest.dir));
-        fault.damage.code == Code::NotAFile || (fault.damage.code == Code::NameRegion && is_named())
+        // What a directory of region files has is copied as a forest of its own.
+        let is_read = || save.forests.iter().any(|forest| forest.dir == fault.path);
+        fault.damage.code == Code::NotAFile || (fault.damage.code == Code::NameRegion && is_named() && !is_read())
     };
     let special = |fault: &&Fault| {
         let is_copied = |data: fs::Metadata| data.is_dir() || data.is_file();
@@ -229,6 +232,10 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     plan.misnamed = misnamed.map(|path| (path.clone(), blocks_of_file(save, &save.path.join(path)))).collect();
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
+    for (path, error) in uncopied_of_lost(save) {
+        let list = if error.code() == Code::LinkSkipped { &mut plan.links } else { &mut plan.special };
+        list.extend(below(&path));
+    }
     accept::apply(save, &mut plan.regions, options.accept)?;
     plan.accepted = options.accept.to_vec();
     plan.paks = pak::plan(save, options)?;

@@ -15,7 +15,9 @@ use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
 use crate::repair::stream::{kept_rows, page_loss};
 use crate::repair::why::doubt_of;
-use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
+use crate::repair::{
+    Action, Certainty, KeptReason, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words,
+};
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
 
@@ -226,10 +228,13 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         }));
     };
     for lost in &region.lost {
+        let rewritten = region.blocks.iter().find(|block| block.mend.is_some() && block.pieces == lost.pieces);
         let places: Vec<String> =
             lost.candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), likelihood(*p))).collect();
-        let text = match places.as_slice() {
-            [] => "no place is known for it".to_owned(),
+        let text = match (rewritten, places.as_slice()) {
+            (Some(block), _) => format!("the old bytes of block {}, which is rewritten", triple(block.position)),
+            (None, []) if lost.why == KeptReason::Rewritten => "the old bytes of a block that is rewritten".to_owned(),
+            (None, []) => "no place is known for it".to_owned(),
             _ => format!("may be {}", places.join(" or ")),
         };
         put(&lost.pieces, PartFate::Lost, 0, Some(out.lines.len()));
@@ -247,6 +252,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         let bytes: u64 = block.pieces.iter().map(Span::len).sum();
         let count = sectors_for(bytes.saturating_sub(4), header.format.sector_size);
         let (subject, what) = match (block.certainty, block.listed_at.is_some() || block.moved) {
+            (Certainty::Certain, false) if block.mend.is_some() => (Some(Subject::PutRight), PartFate::PutRight),
             (Certainty::Certain, false) => (None, PartFate::Kept),
             (Certainty::Certain, true) => (Some(Subject::PutRight), PartFate::PutRight),
             _ => (Some(Subject::Likely), PartFate::Likely),
@@ -263,6 +269,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
                 Some(listed) => format!("table says {listed}, found at {start}"),
                 None => format!("found at {start}"),
             };
+            let rewritten = if block.mend.is_some() { ", rewritten without what is against the format" } else { "" };
             let likely = if subject == Subject::Likely {
                 let doubt = doubt_of(block).map_or_else(String::new, |doubt| format!(": {doubt}"));
                 format!(", {} likely{doubt}", likelihood(block.probability))
@@ -276,7 +283,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
                 ..line(
                     subject,
                     format!("block {}", triple(block.position)),
-                    format!("{stood}, goes to {first}{likely}"),
+                    format!("{stood}, goes to {first}{rewritten}{likely}"),
                 )
             });
         }

@@ -48,7 +48,7 @@ impl Serialize for Report<'_> {
         let metas: Vec<String> = plan.metas.iter().map(|meta| printable::path(&meta.name)).collect();
         map.serialize_entry("meta_files", &metas)?;
         map.serialize_entry("set_aside", &paths(&[&plan.strange[..], &plan.no_files].concat()))?;
-        map.serialize_entry("links", &paths(&plan.links))?;
+        map.serialize_entry("links", &paths(&[&plan.links[..], &plan.special].concat()))?;
         map.serialize_entry("files_unread", &unread.collect::<Vec<_>>())?;
         map.serialize_entry("backup_files_unread", &backup.collect::<Vec<_>>())?;
         map.serialize_entry("totals", totals)?;

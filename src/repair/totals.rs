@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::check::{Totals, identical_words};
 use crate::damage::Code;
+use crate::godot::stream::loc::Place;
 use crate::printable::grouped;
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
-use crate::repair::{Error, KeptReason, LayerPlan, Options};
+use crate::repair::{Error, KeptReason, LayerPlan, LostPart, Options};
 use crate::save::Save;
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
@@ -26,8 +27,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let renamed: HashSet<&Path> = plan.paks.iter().filter(|pak| pak.is_renamed).map(|pak| pak.name.as_path()).collect();
     totals.is_backup_strange =
         plan.compared.is_some_and(|compared| compared.is_strange() && !compared.is_of_another_world());
+    let mut by_save = BySave::new(save);
     fates(save, plan, &mut |block| {
         totals.source += 1;
+        by_save.add(block.file, block.fate == Fate::Lost);
         totals.added += u64::from(block.added);
         named.extend(aside.get(block.file));
         *match block.fate {
@@ -73,7 +76,12 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| is_aside(stream.action)).count();
     let maps = plan.maps.iter().filter(|map| is_aside(map.action)).count();
     totals.files_lost = n(regions + streams + maps) + unread;
-    totals.unplaced = unplaced(plan);
+    let unplaced = unplaced(save, plan);
+    totals.unplaced = unplaced.iter().map(|(_, blocks)| blocks).sum();
+    let identical = plan.regions.iter().filter(|region| rebuilt(region.action) && region.identical() > 0);
+    let identical = identical.map(|region| (region.name.as_path(), region.identical()));
+    unplaced.into_iter().chain(identical).for_each(|(file, blocks)| by_save.add_unplaced(file, blocks));
+    totals.saves_lacking = by_save.lacking();
     totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
     totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
@@ -96,17 +104,86 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.set_aside_rewritten = n(all.filter(|lost| lost.why == KeptReason::Rewritten).count());
     totals.files_aside = n(regions + paks + streams);
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
+    totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals
 }
 
-/// Whole blocks that go to `lost+found` because their positions are not known.
-fn unplaced(plan: &Plan) -> u64 {
+/// Blocks of each save of a directory of several.
+struct BySave<'s> {
+    /// The paths of the saves below the directory, in order.
+    saves: Vec<&'s Path>,
+    totals: Vec<Totals>,
+    /// The file of the last block, and the save that it is of: blocks come file by file.
+    last: Option<(PathBuf, Option<usize>)>,
+}
+
+impl<'s> BySave<'s> {
+    fn new(save: &'s Save) -> Self {
+        let forests = save.forests.iter().map(|forest| &forest.dir);
+        let paks = save.pak_dirs.iter().map(|dir| &dir.dir);
+        let paths = forests.chain(paks).chain(save.streams.iter().map(|stream| &stream.path));
+        let mut saves: Vec<&Path> = paths.filter_map(|path| path.strip_prefix(&save.path).ok()).collect();
+        saves.sort_unstable();
+        saves.dedup();
+        // Of one save, the totals are those of all.
+        if saves.len() < 2 {
+            saves.clear();
+        }
+        let totals = vec![Totals::default(); saves.len()];
+        Self { saves, totals, last: None }
+    }
+
+    /// The totals of the save that a file is of.
+    fn of(&mut self, file: &Path) -> Option<&mut Totals> {
+        if !self.saves.is_empty() && self.last.as_ref().is_none_or(|(last, _)| last != file) {
+            // Of a save within another one, the inner one.
+            let owner = file.ancestors().find_map(|path| self.saves.binary_search(&path).ok());
+            self.last = Some((file.to_path_buf(), owner));
+        }
+        let owner = self.last.as_ref().and_then(|(_, owner)| *owner)?;
+        self.totals.get_mut(owner)
+    }
+
+    fn add(&mut self, file: &Path, is_lost: bool) {
+        if let Some(totals) = self.of(file) {
+            totals.source += 1;
+            totals.lost += u64::from(is_lost);
+        }
+    }
+
+    fn add_unplaced(&mut self, file: &Path, blocks: u64) {
+        if let Some(totals) = self.of(file) {
+            totals.unplaced += blocks;
+        }
+    }
+
+    /// How many saves lack most of their blocks.
+    fn lacking(&self) -> u64 {
+        n(self.totals.iter().filter(|totals| totals.lacks_most(totals.lost)).count())
+    }
+}
+
+/// Whole blocks that go to `lost+found` because their positions are not known, or because no table leads to them any more: the files
+/// that hold some, and how many.
+fn unplaced<'p>(save: &'p Save, plan: &'p Plan) -> Vec<(&'p Path, u64)> {
     let of =
         |region: &RegionPlan| region.lost.iter().filter(|lost| lost.whole && lost.why != KeptReason::Rewritten).count();
-    let regions = plan.regions.iter().map(of);
-    let chunks = plan.paks.iter().map(|pak| pak.lost.iter().filter(|lost| lost.whole && lost.record.is_none()).count());
-    n(regions.chain(chunks).sum())
+    let regions = plan.regions.iter().map(|region| (region.name.as_path(), of(region)));
+    let chunks = plan.paks.iter().map(|pak| {
+        let chunks = pak.lost.iter().filter(|lost| lost.whole && lost.record.is_none());
+        (pak.name.as_path(), chunks.count())
+    });
+    let rows = plan.streams.iter().filter(|stream| stream.action == Action::Rebuild).map(|stream| {
+        let whole = stream.lost.iter().filter(|lost| lost.part == LostPart::Row && lost.why != KeptReason::Rewritten);
+        let mut places: HashSet<Place> = whole.filter_map(|lost| lost.place).collect();
+        // Of a position that has a row, or is counted as lost, nothing more is missing.
+        stream.rows.iter().for_each(|row| _ = places.remove(&row.place));
+        stream.missing.iter().for_each(|(place, _)| _ = places.remove(place));
+        (stream.path.strip_prefix(&save.path).unwrap_or(&stream.path), places.len())
+    });
+    let all = regions.chain(chunks).chain(rows);
+    all.filter(|(_, blocks)| *blocks > 0).map(|(file, blocks)| (file, n(blocks))).collect()
 }
 
 /// Chunks of pak regions that are set aside as they are, because of their names, and how many of these files cannot be read.
@@ -126,7 +203,8 @@ fn paks_set_aside(save: &Save, plan: &Plan) -> (u64, u64) {
     (chunks, unread)
 }
 
-/// The totals of a save at both levels: what is certain as planned without `likely`, and what a plan with `likely` writes beyond it.
+/// The totals of a save at both levels: what is right as it is, what is wrong with the other blocks and what is put right are those
+/// of a plan without `likely`; what a plan with `likely` writes beyond it, and what is left then, are those of that plan.
 #[must_use]
 pub fn outlook(certain: Totals, likely: Totals) -> Totals {
     let source = certain.source.max(likely.source);
@@ -134,19 +212,26 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
     let settled = certain.kept + certain.put_right + certain.older + salvaged + likely.lost;
     Totals {
         source,
+        kept: certain.kept,
+        put_right: certain.put_right,
         likely: source.saturating_sub(settled),
+        older: certain.older,
+        added: certain.added,
         salvaged,
         salvaged_likely: salvaged - certain.salvaged,
-        lost: likely.lost,
+        torn: certain.torn,
+        beyond_end: certain.beyond_end,
+        odd: certain.odd,
+        damaged: certain.damaged,
+        odd_rows: certain.odd_rows,
         // Without `likely` a plan leaves out blocks whose positions are only likely.
         unowned: certain.unowned.max(likely.unowned),
-        unplaced: likely.unplaced,
-        set_aside: likely.set_aside,
-        set_aside_identical: likely.set_aside_identical,
-        misnamed: likely.misnamed,
+        wrong_records: certain.wrong_records,
+        files_aside: certain.files_aside,
         files_likely: likely.files_changed.saturating_sub(certain.files_changed),
         set_aside_likely: certain.set_aside.saturating_sub(likely.set_aside),
-        ..certain
+        needs_likely: certain.lacks_most(certain.lost) && !likely.lacks_most(likely.lost),
+        ..likely
     }
 }
 
@@ -259,47 +344,63 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     if totals.lost > 0 && totals.has_backup {
         lines.push("The backup has no whole block for positions that lack theirs.".to_owned());
     } else if totals.lost > 0 && !totals.lacks_most(totals.lost) {
-        lines.push("If there is a backup, `--from-backup OLD` can fill positions that lack their block.".to_owned());
+        let line = match totals.refuses_backup {
+            true => "If there is a backup, copy the files that lack blocks from it.",
+            false => "If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
+        };
+        lines.push(line.to_owned());
     }
-    lines.extend(done.map(|written| advice_on_copy(totals, written, true).to_owned()));
+    lines.extend(done.map(|written| advice_on_copy(totals, written, true)));
     lines
 }
 
 /// What to do with the copy, once it is there.
 #[must_use]
-pub const fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) -> &'static str {
-    match (written, is_done) {
-        (Written::NoBlock, true) => {
-            "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
-        }
-        (Written::NoBlock, false) => {
-            "The copy would have no block. Leave the save where it is, and look for a backup for `--from-backup`."
-        }
+pub fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) -> String {
+    let leave = |lack: [&str; 2], instead: String| {
+        let lacks = lack[usize::from(!is_done)];
+        format!("The copy {lacks}. Leave the save where it is{instead}.")
+    };
+    let backup = || format!(", and {}", totals.backup_words());
+    let most = ["lacks most blocks of the save", "would lack most blocks of the save"];
+    let words = match (written, is_done) {
+        (Written::NoBlock, _) => return leave(["has no block", "would have no block"], backup()),
         (Written::Save, true) if totals.is_backup_strange => {
             "Look at the copy before you use it, and keep the original: the backup may be of another world."
         }
         (Written::Save, false) if totals.is_backup_strange => {
             "Look at the copy before you use it: the backup may be of another world."
         }
-        (Written::Save, true) if totals.lacks_most(totals.lost) => {
-            "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
+        (Written::Save, _) if totals.needs_likely => {
+            let instead =
+                ": a copy made with `--level likely` has most blocks, some of them where they are only likely";
+            return leave(most, instead.to_owned());
         }
-        (Written::Save, false) if totals.lacks_most(totals.lost) => {
-            "The copy would lack most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
+        (Written::Save, _) if totals.lacks_most(totals.lost) => return leave(most, backup()),
+        (Written::Save, _) if totals.saves_lacking > 0 => {
+            let saves = crate::printable::count(totals.saves_lacking, "save");
+            let lacks = if is_done { "lacks" } else { "would lack" };
+            return format!(
+                "Of {saves} the copy {lacks} most blocks: leave {} where {} and look for a backup. \
+                 Move the copies of the others to where the saves were, and keep the originals.",
+                if totals.saves_lacking == 1 { "that one" } else { "those" },
+                if totals.saves_lacking == 1 { "it is" } else { "they are" },
+            );
         }
         (Written::Save, true) => "Move the copy to where the save was, and keep the original.",
         (Written::Save, false) => "Then move the copy to where the save was, and keep the original.",
         (Written::RegionFile, _) => {
             "It is a copy of this region file alone: move the file to where the old one was, and keep the original."
         }
-    }
+    };
+    words.to_owned()
 }
 
 /// What a plan for a save would write.
 #[must_use]
 pub fn expected_copy(save: &Save, totals: &Totals) -> Written {
     let written = totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged;
-    if written == 0 && save.maps.is_empty() {
+    if written == 0 && !totals.has_maps {
         Written::NoBlock
     } else if save.path.is_file() && save.path.extension().is_some_and(|ending| ending == "vxr") {
         Written::RegionFile

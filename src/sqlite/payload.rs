@@ -39,6 +39,8 @@ impl Payload {
         bytes.extend_from_slice(cell.local);
         parts.push(Span::sized(at, len64(cell.local)));
         let wanted = cell.payload.min(limit);
+        // Growing by doubling would take twice the bytes of a large row.
+        bytes.reserve_exact(index(wanted.min(pages.source.len())).saturating_sub(bytes.len()));
         let each = u64::from(pages.header.usable().saturating_sub(4)).max(1);
         let size = index(pages.header.page_size.into());
         let mut next = cell.overflow;

@@ -10,7 +10,7 @@ use super::data::Index;
 use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::verdict::{self, Verdict};
 use super::{App, Effect};
-use crate::check::{Cause, Finding, Options, Summary, run, total_bytes, walk};
+use crate::check::{Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::{Code, Level};
 use crate::recover::effort::Effort;
 use crate::watch::Progress;
@@ -123,17 +123,17 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
     let summary = run_in_own_pool(check);
     report(None, true);
     let counted = counted.into_inner().unwrap_or_default();
-    let causes = counted.causes(&save);
+    let (causes, step) = (counted.causes(&save), counted.next_step(&save));
     worker.answer(move |app| {
         if app.generation == generation {
-            finish(app, summary, causes, counted);
+            finish(app, summary, Verdict { causes, step, ..Verdict::default() }, counted);
         }
     });
 }
 
-fn finish(app: &mut App, summary: Summary, causes: Vec<Cause>, counted: crate::check::Findings) {
+fn finish(app: &mut App, summary: Summary, verdict: Verdict, counted: crate::check::Findings) {
     app.findings.shown = verdict::OfShown::new(counted);
-    app.findings.verdict = Verdict { causes, ..Verdict::default() };
+    app.findings.verdict = verdict;
     app.findings.running = false;
     app.findings.stopped = summary.interrupted;
     app.findings.summary = Some(summary);

@@ -8,11 +8,12 @@ use super::action::Action;
 use super::canvas::Canvas;
 use super::data::Loaded;
 use super::jobs::{JobKind, run_in_own_pool};
+use super::layout::ScreenAreas;
 use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
 use super::wrap::wrap;
-use crate::check::{self, Cause, Sentence, Totals};
+use crate::check::{self, Cause, NextStep, Sentence, Totals};
 use crate::picture::Marks;
 use crate::repair;
 use crate::save::Save;
@@ -22,6 +23,8 @@ use crate::save::Save;
 pub struct Verdict {
     /// The causes, the likeliest first.
     pub causes: Vec<Cause>,
+    /// What to do where neither the causes nor the totals say it.
+    pub step: Option<NextStep>,
     /// What a repair would bring back, once it is planned.
     pub totals: Option<Totals>,
     /// The blocks that the totals count as damaged, where they are of one world.
@@ -33,7 +36,7 @@ fn planned(save: &Save, options: &repair::Options<'_>) -> (Option<Totals>, Optio
     let planned = run_in_own_pool(|| {
         let [certain, likely] = repair::plan_both(save, options).ok()?;
         let totals = repair::outlook(repair::totals(save, &certain), repair::totals(save, &likely));
-        Some((totals, Marks::of_damage(save, &certain)))
+        Some((totals, Marks::of_damage(save, &certain, &likely)))
     });
     planned.map_or((None, None), |(totals, damaged)| (Some(totals), damaged))
 }
@@ -103,11 +106,12 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
         JobKind::Totals,
         move |worker| {
             let found = Save::open(&key.1, &index.checked.options).map_err(|error| error.to_string()).map(|save| {
-                let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
+                let counted = counted.below(&index.save.shown(&key.1));
+                let (causes, step) = (counted.causes(&save), counted.next_step(&save));
                 let options =
                     repair::Options::default().effort(effort).watch(worker.watch()).solutions(&index.solutions);
                 let (totals, damaged) = planned(&save, &options);
-                Verdict { causes, totals, damaged }
+                Verdict { causes, step, totals, damaged }
             });
             worker.answer(move |app| app.findings.shown.verdict.store(key, found));
         },
@@ -172,11 +176,11 @@ fn sentences(app: &App) -> Vec<Sentence> {
     if app.findings.running || app.findings.summary.is_none() {
         return Vec::new();
     }
-    let Some((Verdict { causes, totals, .. }, path)) = shown(app) else { return Vec::new() };
+    let Some((Verdict { causes, totals, step, .. }, path)) = shown(app) else { return Vec::new() };
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
     let save = app.findings.advice.root().at(path);
-    let mut sentences = check::sentences(causes, totals.as_ref(), &save, effort);
+    let mut sentences = check::sentences(causes, totals.as_ref(), step.as_ref(), &save, effort);
     sentences.extend(effort.undecided_words(undecided).map(|words| Sentence::Plain(format!("{words}."))));
     // What tells causes apart is on the pane of findings.
     sentences.retain(|sentence| !matches!(sentence, Sentence::TellApart(_)));
@@ -221,9 +225,16 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
         *figures = None;
         texts = print(app, &sentences, true);
     }
+    // The counts say more than further causes, which the pane of findings lists.
+    let is_long = rows(&texts) > usize::from(most_rows(app));
     let of_sentence = |(sentence, text): (&Sentence, &String)| {
         let role = if matches!(sentence, Sentence::Repair(_)) { Role::Key } else { Role::Strong };
-        wrap(text, width).into_iter().map(move |row| (role, row)).collect::<Vec<_>>()
+        let mut rows = wrap(text, width);
+        if is_long && matches!(sentence, Sentence::Cause(..)) && rows.len() > 1 {
+            rows.truncate(1);
+            rows.iter_mut().for_each(|row| *row = format!("{row} {}", app.glyphs.more));
+        }
+        rows.into_iter().map(move |row| (role, row)).collect::<Vec<_>>()
     };
     // The sentence of the tour comes first, in a row of its own.
     let note = world::note(app).map(|note| (Role::Focus, note.to_owned()));
@@ -239,7 +250,12 @@ fn shorten(app: &App, sentence: &Sentence) -> String {
     };
     let then = key(Action::Certainty).filter(|_| words.only_likely);
     let keys = then.map_or_else(|| repair.clone(), |level| format!("{repair}, then {level},"));
-    format!("{keys} shows a repair that {}{}.{}", words.does, words.lost, words.advice)
+    format!("{keys} shows a repair that {}{}{}.{}", words.does, words.doubt, words.lost, words.advice)
+}
+
+/// Rows that the verdict has at most.
+fn most_rows(app: &App) -> u16 {
+    ScreenAreas::verdict_rows(app.size.rows).min(5)
 }
 
 /// Rows that the verdict wants.

@@ -376,6 +376,13 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Whether the block that was fetched last ends within the sectors that the table gives it; true in a stream.
+    #[must_use]
+    pub fn fits_sectors(&self, at: &At, buffer: &Buffer) -> bool {
+        let prefixed = (self.container(buffer).len() as u64).saturating_add(4);
+        self.sector_bytes(at).is_none_or(|bytes| prefixed <= bytes)
+    }
+
     /// Bytes of the sectors that the table gives a block; `None` in a stream.
     #[must_use]
     pub fn sector_bytes(&self, at: &At) -> Option<u64> {

@@ -162,3 +162,16 @@ fn what_the_table_has_right_is_in_the_copy() {
     assert!(lost * 10_000 <= right, "{lost} of {right} are not in the copy:\n{which}");
     assert!(right > 20_000, "{right}");
 }
+
+/// The order of the sectors has an explanation for such a file too, a wrong one; the table contradicts it.
+#[test]
+fn a_page_in_the_place_of_another_and_old_bytes_behind_the_end_cost_few_blocks() {
+    let dir = TempDir::new().unwrap();
+    let save = dir.path().join("smooth");
+    Terrain::small(Ground::Smooth, 7).write(&save, &[[0; 3], [-1, 0, 0]]);
+    let kind = Kind::File(FileDamage::PageDoubledAndTail);
+    let mut hasher = DefaultHasher::new();
+    format!("smooth {kind:?} 0").hash(&mut hasher);
+    let (right, lost) = lost(&save, &by_table(&save), kind, &mut Random::new(hasher.finish()));
+    assert!(right > 1000 && lost.len() * 100 <= right, "{lost:?} of {right}");
+}

@@ -4,7 +4,7 @@ use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
-use crate::printable::{are, count};
+use crate::printable::{are, count, grouped};
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -153,7 +153,9 @@ impl Evidence {
                 evidence.push(format!("{} {} {what} that the game does not look for", count(names, file), has(names)));
             }
         }
-        (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
+        let codes = [Code::NameRegion, Code::PakPlace, Code::PakName, Code::PakDuplicate, Code::BlockFileName];
+        let step = codes.into_iter().find(|code| self.has(*code));
+        (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]).with_step(step))
     }
 
     /// What happened while a game saved.
@@ -168,9 +170,19 @@ impl Evidence {
             }
         };
         add(u64::from(empty), "a table is empty although blocks follow it".to_owned());
-        add(self.displaced, format!("{} not where the table has {}", verb(self.displaced), them(self.displaced)));
-        add(self.unowned, format!("{} that no table entry points to", count(self.unowned, "whole block")));
-        add(torn, format!("{} written in part", verb(torn)));
+        // These are entries of tables and places in files. Only a repair shows how many blocks are concerned.
+        add(
+            self.displaced,
+            match self.displaced {
+                1 => "1 table entry does not lead to the block of its position".to_owned(),
+                n => format!("{} table entries do not lead to the blocks of their positions", grouped(n)),
+            },
+        );
+        add(
+            self.unowned,
+            format!("{}, maybe of older saves, that no table entry points to", count(self.unowned, "whole block")),
+        );
+        add(torn, format!("{} where a block was written in part", count(torn, "place")));
         add(zeroed, format!("{} of zeros where data was", count(zeroed, "run")));
         let table = self.count(&[Code::TableGap, Code::TableOverlap]);
         add(table, format!("{} of table entries that contradict each other", count(table, "pair")));
@@ -205,6 +217,9 @@ impl Evidence {
             }
             () if second && torn == 0 => (CauseKind::TwoWriters, &[CauseKind::Killed, CauseKind::TableChanged]),
             () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
+            () if power && by_table && self.unowned >= MANY_UNOWNED && self.unowned >= self.displaced => {
+                (CauseKind::PowerLost, &[CauseKind::TwoWriters, CauseKind::Killed])
+            }
             () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
             () if power => (CauseKind::PowerLost, &[CauseKind::Killed, CauseKind::Storage]),
             // What needs no new room works on a full disk; the file ends with the last page that it got.
@@ -280,12 +295,16 @@ impl Evidence {
         let mut causes = Vec::new();
         if self.has(Code::ConversionLeft) {
             let evidence = vec!["the save as it was before a conversion is beside it".to_owned()];
-            causes.push(Cause::new(CauseKind::Conversion, 0, evidence, &[CauseKind::Converted]));
+            causes.push(
+                Cause::new(CauseKind::Conversion, 0, evidence, &[CauseKind::Converted])
+                    .with_step(Some(Code::ConversionLeft)),
+            );
         }
         let refused = self.count(&SETTINGS);
         if refused > 0 {
             let evidence = vec![format!("the engine does not save into {}", count(refused, "file"))];
-            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
+            let step = SETTINGS.into_iter().find(|code| self.has(*code));
+            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]).with_step(step));
         }
         let keys = self.count(&[Code::StreamKeyRule]);
         if keys > 0 {
@@ -303,7 +322,7 @@ impl Evidence {
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {
             let evidence = vec![format!("{} with blocks of engines before and after the change", count(slots, "file"))];
-            causes.push(Cause::new(CauseKind::OldSlots, 0, evidence, &[]));
+            causes.push(Cause::new(CauseKind::OldSlots, 0, evidence, &[]).with_step(Some(Code::SlotsMixed)));
         }
         causes
     }

@@ -10,7 +10,7 @@ mod region_misfit;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::cause::{Cause, is_of, saves_of};
+use crate::check::cause::{Cause, NextStep, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
@@ -68,6 +68,12 @@ impl FileFindings {
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());
+    }
+
+    /// LOD and position of the first block that has a finding with a code.
+    fn first_block_with(&self, code: Code) -> Option<(u8, [i32; 3])> {
+        let mut blocks = self.blocks.iter().filter(|(_, codes)| codes.iter().any(|other| other == code));
+        blocks.find_map(|((lod, position, _), _)| Some((*lod, (*position)?)))
     }
 
     /// Keeps no block apart. One that a later finding names counts once more.
@@ -128,6 +134,28 @@ impl Findings {
             findings.causes_of_one(save).into_iter().map(move |cause| Cause { save: of.clone(), ..cause })
         };
         by_save.into_iter().flat_map(named).collect()
+    }
+
+    /// What to do about the most frequent of the worst findings, for a verdict without another step.
+    #[must_use]
+    pub fn next_step(&self, save: &Save) -> Option<NextStep> {
+        let names = saves_of(save);
+        let owner = |file: &str| names.iter().rfind(|name| is_of(file, name)).cloned();
+        let mut counts: BTreeMap<(Level, Code), (u64, &FileFindings, &str)> = BTreeMap::new();
+        for (file, found) in &self.files {
+            for (code, n) in &found.counts {
+                // Notes ask for nothing, except that the old formula can be given.
+                if *code != Code::FindingsCut && (code.level() > Level::Note || *code == Code::SlotsOld) {
+                    counts.entry((code.level(), *code)).or_insert((0, found, file)).0 += n;
+                }
+            }
+        }
+        let worst = counts.into_iter().max_by_key(|((level, _), (n, ..))| (*level, *n));
+        worst.map(|((_, code), (_, found, file))| NextStep {
+            code,
+            save: owner(file),
+            block: found.first_block_with(code),
+        })
     }
 
     /// The same without some files.

@@ -8,7 +8,7 @@
 //! its region: the files on several sides have blocks up to there, and so have coarse blocks beside those without children.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bytes::Span;
@@ -91,10 +91,24 @@ fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
     gaps.chain(between.map(|between| (Code::LodMissing, between))).map(found).collect()
 }
 
+/// The table of a region file that is written anew.
+pub(crate) struct WrittenTable {
+    /// Blocks along each axis of a region.
+    pub region_size: [i32; 3],
+    /// The positions that it has.
+    pub positions: Vec<[i32; 3]>,
+}
+
 /// The region files of a save that are missing.
 pub(crate) fn missing(save: &Save) -> Vec<Finding> {
+    missing_in_copy(save, &HashMap::new())
+}
+
+/// The region files that are missing in a copy of a save, with the tables of those that are written anew by their paths in the save.
+pub(crate) fn missing_in_copy(save: &Save, written: &HashMap<PathBuf, WrittenTable>) -> Vec<Finding> {
     let forests = save.forests.iter().filter(|forest| forest.kind == Kind::Forest);
-    forests.filter(|forest| forest.regions.iter().any(|file| file.lod > 0)).flat_map(|f| of_forest(save, f)).collect()
+    let forests = forests.filter(|forest| forest.regions.iter().any(|file| file.lod > 0));
+    forests.flat_map(|forest| of_forest(save, forest, written)).collect()
 }
 
 /// What the tables of a forest say of the LODs of its blocks.
@@ -111,9 +125,12 @@ struct Tables {
 }
 
 impl Tables {
-    fn read(save: &Save, forest: &Forest) -> Self {
+    fn read(save: &Save, forest: &Forest, written: &HashMap<PathBuf, WrittenTable>) -> Self {
         let mut all = Self::default();
-        let read = |file: &RegionFile| Self::of_file(save, forest, file);
+        let read = |file: &RegionFile| match written.get(&forest.dir.join(&file.name)) {
+            Some(table) => Self::of_positions(file, table.region_size, &table.positions),
+            None => Self::of_file(save, forest, file),
+        };
         // Threads do not hold several large tables in memory.
         let (small, large): (Vec<_>, Vec<_>) = forest.regions.iter().partition(|file| most_blocks(file) < LARGE);
         for window in small.chunks(WINDOW) {
@@ -137,15 +154,20 @@ impl Tables {
     fn of_file(save: &Save, forest: &Forest, file: &RegionFile) -> Option<Self> {
         let mut region = save.region(forest, file).ok()??;
         let slots = region.slots(&mut Scratch::default()).ok()?;
-        let positions = || region.entries.iter().filter_map(|listed| region.block_position(listed.slot, slots));
-        let coarse = positions().filter(|_| file.lod > 0).map(|at| (file.lod, at)).collect();
+        let positions = region.entries.iter().filter_map(|listed| region.block_position(listed.slot, slots));
+        let positions: Vec<[i32; 3]> = positions.collect();
+        Self::of_positions(file, region.header.format.region_size.map(i32::from), &positions)
+    }
+
+    /// Those of the blocks of a file.
+    fn of_positions(file: &RegionFile, size: [i32; 3], positions: &[[i32; 3]]) -> Option<Self> {
+        let coarse = positions.iter().filter(|_| file.lod > 0).map(|at| (file.lod, *at)).collect();
         let above = file.lod.checked_add(1)?;
-        let mut parents: Vec<_> = positions().map(|at| (above, at.map(|n| n >> 1))).collect();
+        let mut parents: Vec<_> = positions.iter().map(|at| (above, at.map(|n| n >> 1))).collect();
         parents.sort_unstable();
         parents.dedup();
-        let size = region.header.format.region_size.map(i32::from);
         let mut sides = HashSet::new();
-        for at in positions() {
+        for at in positions {
             for axis in 0..3 {
                 let within = at[axis].rem_euclid(size[axis].max(1));
                 let ends = [within == 0, within + 1 == size[axis]];
@@ -180,9 +202,9 @@ fn children_region(position: [i32; 3], size: [i32; 3]) -> [i32; 3] {
     [0, 1, 2].map(|axis| first[axis].div_euclid(size[axis].max(1)))
 }
 
-fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
+fn of_forest(save: &Save, forest: &Forest, written: &HashMap<PathBuf, WrittenTable>) -> Vec<Finding> {
     let files: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
-    let tables = Tables::read(save, forest);
+    let tables = Tables::read(save, forest, written);
     let mut size = tables.sizes.iter();
     // Children are in the files that a size of regions says, so there must be one size.
     let (Some(&size), None) = (size.next(), size.next()) else { return Vec::new() };

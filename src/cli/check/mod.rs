@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
+use voxscope::check::{self, Cause, CauseKind, Finding, NextStep, Summary, Totals};
 use voxscope::damage::{Code, Level};
 use voxscope::export;
 use voxscope::recover::solutions::Solutions;
@@ -148,11 +148,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let level = arguments.level.level();
     let options = check::Options::default().level(level).effort(arguments.effort.to_library());
     let mut causes = Vec::new();
+    let mut step = None;
     let mut take = |passed: Passed| {
         let finding = match &passed {
             Passed::Finding(finding) => finding,
             Passed::Checked(summary, answer) => {
                 causes = findings.causes(&save);
+                step = findings.next_step(&save);
                 // What no rule explains may have its cause in what the deeper levels find.
                 if level < check::Level::Semantic && save.regions().next().is_some() {
                     causes.retain(|cause| !matches!(cause.kind, CauseKind::Storage | CauseKind::Foreign));
@@ -176,6 +178,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let end = End {
         summary: &summary,
         causes: &causes,
+        step,
         totals,
         save: &save,
         empty: is_empty(&save, &summary, level),
@@ -194,6 +197,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 struct End<'e> {
     summary: &'e Summary,
     causes: &'e [Cause],
+    /// What to do where neither the causes nor the totals say it.
+    step: Option<NextStep>,
     totals: Option<Totals>,
     save: &'e Save,
     /// Whether there was nothing to check.
@@ -204,8 +209,18 @@ struct End<'e> {
     effort: voxscope::recover::effort::Effort,
 }
 
+/// What a check says first of a save without an error or warning; `happened` is whether a cause or a repair is shown nevertheless.
+pub(super) const fn words_without_damage(is_empty: bool, happened: bool) -> &'static str {
+    match (is_empty, happened) {
+        (true, _) => "nothing to check",
+        // Nothing violates the format, and still a repair or the user has something to do.
+        (false, true) => "no errors or warnings",
+        (false, false) => "clean",
+    }
+}
+
 /// Whether a save has no block that could have been checked.
-fn is_empty(save: &Save, summary: &Summary, level: check::Level) -> bool {
+pub(super) fn is_empty(save: &Save, summary: &Summary, level: check::Level) -> bool {
     // The levels before decode do not count the blocks of every format.
     let counted = level >= check::Level::Decode;
     summary.files == 0 || (counted && summary.stats.blocks == 0 && save.maps.is_empty() && summary.counts.errors == 0)
@@ -439,17 +454,13 @@ impl Printer {
         let mut verdict: Vec<String> = Vec::new();
         if *interrupted {
             verdict.push("interrupted before its end".to_owned());
-        } else if end.empty {
-            verdict.push("nothing to check".to_owned());
-        } else if clean && happened {
-            // Nothing violates the format, and still a repair or the user has something to do.
-            verdict.push("no errors or warnings".to_owned());
-        } else if clean {
+        } else if end.empty || clean {
+            // Only what was checked as a whole is clean.
+            let is_whole = end.level == check::Level::Semantic || end.save.regions().next().is_none();
             verdict.push(match end.level {
+                _ if end.empty || happened => words_without_damage(end.empty, happened).to_owned(),
                 _ if known > 0 => "nothing new".to_owned(),
-                // Only what was checked as a whole is clean.
-                check::Level::Semantic => "clean".to_owned(),
-                _ if end.save.regions().next().is_none() => "clean".to_owned(),
+                _ if is_whole => words_without_damage(false, false).to_owned(),
                 level => format!("nothing found at the level {}", level.name()),
             });
         }
@@ -474,12 +485,15 @@ impl Printer {
             writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
         }
         if let Some(totals) = end.totals.filter(|totals| {
-            (counted && totals.source != stats.blocks) || (totals.source > stats.blocks && totals.files_changed > 0)
+            (counted && totals.source != stats.blocks)
+                || (totals.source > stats.blocks && totals.files_changed_for_certain() > 0)
         }) {
             let line = difference_of_counts(end.save, stats.blocks, totals.source);
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        for line in check::verdict(end.causes, end.totals.as_ref(), self.advice.root(), end.effort) {
+        let step = end.step.as_ref().filter(|_| !end.empty);
+        let lines = check::verdict(end.causes, end.totals.as_ref(), step, self.advice.root(), end.effort);
+        for line in lines {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {

@@ -5,9 +5,6 @@ use crate::damage::text::{Text, any, when};
 /// What `repair` does with a chunk that its record does not lead to.
 const FIND_CHUNK: &str = "Run `voxscope repair SAVE --out NEW`: it corrects the record if exactly one chunk of the file fits it. Otherwise the chunk is left out: take the file from a backup.";
 
-/// What `repair` does with a chunk that does not decode whole.
-const LEAVE_OUT: &str = "Run `voxscope repair SAVE --out NEW`: it leaves the chunk out and keeps its bytes, and the part that decodes, in lost+found. For the whole chunk, take the file from a backup.";
-
 pub(super) const HEADER_CUT: Text = Text {
     messages: &[any("header of the pak region is cut short", "{found|byte}; expected {expected|byte}")],
     next: "Take the file from a backup: no chunk is in this one. `voxscope repair SAVE --out NEW` moves it to lost+found.",
@@ -155,7 +152,7 @@ pub(super) const ZLIB_CHECKSUM: Text = Text {
         "checksum of the chunk does not match its content",
         "Adler-32 {found}; the content has {expected}",
     )],
-    next: LEAVE_OUT,
+    next: "Run `voxscope repair SAVE --out NEW`: it leaves the chunk out and keeps its bytes in lost+found. If all of the chunk decodes, `--level likely` keeps it with a new checksum; one of its bytes may be another than was saved. To be sure of them, take the file from a backup.",
     explanation: "A zlib stream ends with the Adler-32 checksum of its content, and the content has another one. The stream decodes, but some byte of it, or the checksum itself, is not what was saved. The game refuses such a chunk.",
 };
 

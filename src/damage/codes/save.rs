@@ -32,9 +32,14 @@ pub(super) const LINK_SKIPPED: Text = Text {
 pub(super) const NAME_REGION: Text = Text {
     messages: &[
         when("place of the region file", "region file lies beside `regions`, where the game does not look for it", ""),
+        when(
+            "directory of region files",
+            "directory of region files is not named `lodN` in `regions`, so the game does not read it",
+            "",
+        ),
         any("the game does not look for this name", ""),
     ],
-    next: "If it is a region file, rename it to `r.X.Y.Z.vxr` with the coordinates of its region. `voxscope repair SAVE --out NEW` moves it to lost+found.",
+    next: "If it is a region file, rename it to `r.X.Y.Z.vxr` with the coordinates of its region. If it is the directory of a LOD, move it to `regions/lodN`, N from 0 to 23. `voxscope repair SAVE --out NEW` moves a file to lost+found.",
     explanation: "The engine looks for `r.X.Y.Z.vxr` with three plain decimal numbers (no plus sign, no leading zero, no capital letters), directly in `regions/lodN`, N from 0 to 23. A file or directory with a similar name is never read by the game. It is often a copy made by hand (`r.0.0.0 (1).vxr`, `r.0.0.0.vxr.bak`) or a file moved by mistake.",
 };
 

@@ -299,10 +299,12 @@ fn rest(plan: &PakPlan, source: &FileSource) -> std::io::Result<Vec<Span>> {
     used.push(Span::new(source.len(), source.len()));
     let (mut at, mut spans, mut buffer) = (0u64, Vec::<Span>::new(), Vec::new());
     for span in used {
-        while at < span.start {
+        // A damaged header may point far beyond the end of the file.
+        let until = span.start.min(source.len());
+        while at < until {
             // Skip holes of a sparse file.
-            at = source.next_data(at).clamp(at, span.start);
-            let len = (span.start - at).min(crate::pak::BLOCK_BYTES - at % crate::pak::BLOCK_BYTES);
+            at = source.next_data(at).clamp(at, until);
+            let len = (until - at).min(crate::pak::BLOCK_BYTES - at % crate::pak::BLOCK_BYTES);
             source.read_into(at, index(len), &mut buffer)?;
             if let Some(first) = buffer.iter().position(|b| *b != 0) {
                 let last = buffer.iter().rposition(|b| *b != 0).unwrap_or(first);

@@ -224,7 +224,10 @@ pub(super) fn each(
             break;
         }
         let before = &owners;
-        let look = |(_, row): &(u32, StreamRow)| BUFFERS.with_borrow_mut(|scratch| one(stream, before, row, scratch));
+        let look = |(_, row): &(u32, StreamRow)| {
+            let one = |scratch: &mut StreamScratch| one(stream, before, row, scratch);
+            BUFFERS.with_borrow_mut(|scratch| stream.with_row(row, scratch, one))
+        };
         let seen: Vec<io::Result<(Seen, Vec<u32>)>> = parallel::map(&part, look);
         for ((number, _), seen) in part.iter().zip(seen) {
             let (seen, pages) = seen?;

@@ -329,5 +329,7 @@ pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     parallel::each_mut(regions, |file| {
         file.read_header(dir, format.as_ref());
         header_correction::correct(file, dir, format.as_ref(), options);
+        // Most damaged files have one entry; a vector has room for four.
+        file.damage.shrink_to_fit();
     });
 }

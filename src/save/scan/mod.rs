@@ -42,6 +42,8 @@ pub(crate) const REGIONS: &str = "regions";
 pub(crate) const LOST: &str = "lost+found";
 /// The report that a repair writes into its copy.
 pub(crate) const REPORT: &str = "repair.json";
+/// The report of a conversion, in a forest; beside a stream it is the ending of its name.
+pub(crate) const CONVERT_REPORT: &str = "convert.json";
 /// The report of an export: the arrays beside it are no map.
 pub(crate) const EXPORT_REPORT: &str = "export.json";
 /// Ending of region files.
@@ -143,6 +145,19 @@ enum What {
     File,
     Link,
     Other,
+}
+
+/// Whether a directory among those of LODs, or among region files, is one of region files under another name: `like` is what the names
+/// beside it begin with.
+fn is_misplaced(dir: &Path, like: &str) -> bool {
+    let is_named = like != "lod" || dir.file_name().is_some_and(is_like_lod);
+    is_named && names::names_in(dir).any(|name| names::parse_region(&name).is_some())
+}
+
+/// Whether a path is that of the report of a conversion, which a conversion back reads.
+fn is_conversion_report(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.strip_suffix(CONVERT_REPORT.as_bytes()).is_some_and(|before| before.is_empty() || before.ends_with(b"."))
 }
 
 impl Scan<'_> {
@@ -366,6 +381,10 @@ impl Scan<'_> {
                 None if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"lod")) => {
                     self.fault(&path, Code::NameForeign, "directory of a LOD", None);
                 }
+                // Region files of this save, in a directory that the game does not read.
+                Some(like) if what == What::Directory && self.saves() > before && is_misplaced(&path, like) => {
+                    self.fault(&path, Code::NameRegion, "directory of region files", None);
+                }
                 _ if is_pak || self.saves() > before => {}
                 Some(like) => self.strange(&path, like),
                 None => self.fault(&path, Code::NameForeign, "name of the file", None),
@@ -381,8 +400,9 @@ impl Scan<'_> {
         for (path, what) in entries {
             let is_pak = pak_dirs::is_pak(&path);
             let is_region = is_pak || path.extension() == Some(OsStr::new(ENDING));
+            let is_report = is_conversion_report(&path);
             match what {
-                What::Directory if is_region => {
+                What::Directory if is_region || is_report => {
                     self.fault(&path, Code::NotAFile, "file", Some("It is a directory".to_owned()));
                 }
                 // Files that a repair set aside are not part of the save.
@@ -403,12 +423,12 @@ impl Scan<'_> {
                 }
                 What::File if block_files::is_named(&path) && self.stream_of_another_name(&path) => {}
                 What::File if sqlite::is_named(&path) => self.stream_in(&path),
-                What::Link if is_region || is_block_or_stream(&path) => {
+                What::Link if is_region || is_report || is_block_or_stream(&path) => {
                     self.fault(&path, Code::LinkSkipped, "file", None);
                 }
                 // Saves may be in it.
                 What::Link if self.leads_out(&path) => self.fault(&path, Code::LinkSkipped, "directory", None),
-                What::Other if is_region || is_block_or_stream(&path) => {
+                What::Other if is_region || is_report || is_block_or_stream(&path) => {
                     self.fault(&path, Code::NotAFile, "file", None);
                 }
                 // A directory of saves may contain other files.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use super::rows::{COLUMNS, key_of};
 use super::{Blob, Stream, StreamRow};
@@ -24,6 +25,12 @@ use crate::sqlite::walk::{self, Owners};
 
 /// Buffers above this are given back after a row that needed more.
 const KEEP: usize = 1 << 20;
+
+/// Stored bytes above which a row is large.
+const LARGE_ROW: u64 = 8 << 20;
+
+/// Held while a large row is in memory.
+static LARGE: Mutex<()> = Mutex::new(());
 
 /// Buffers for reading row after row, and what was wrong with the last one.
 #[derive(Default)]
@@ -106,6 +113,23 @@ impl StreamScratch {
 }
 
 impl<S: Source> Stream<S> {
+    /// Works on a row with buffers. A large row waits until no other thread holds one, and its buffers are freed afterwards, so
+    /// `work` must not wait for other threads.
+    pub(crate) fn with_row<R>(
+        &self,
+        row: &StreamRow,
+        scratch: &mut StreamScratch,
+        work: impl FnOnce(&mut StreamScratch) -> R,
+    ) -> R {
+        if u64::from(row.payload) <= LARGE_ROW {
+            return work(scratch);
+        }
+        let _alone = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = work(scratch);
+        scratch.shrink();
+        result
+    }
+
     /// Reads a row. What follows is of this row, until another one is fetched.
     ///
     /// # Errors
