@@ -335,7 +335,7 @@ fn listed_lines(
 /// Prints what a conversion did; `of` is what the lines about one of several saves begin with.
 fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     let mut out = stdout();
-    for fault in &report.faults {
+    for fault in report.faults.iter().chain(&report.damaged) {
         complain_of_file(&fault.file, &fault.why);
     }
     warn_of_corrected(&report.corrected);

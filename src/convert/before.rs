@@ -6,13 +6,15 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::convert::report::{Kind, report_of};
+use crate::bytes::index;
+use crate::convert::report::{Kind, Report, report_of};
 use crate::convert::{OutputLayout, Work};
 use crate::godot::channel::CHANNELS;
 use crate::godot::metadata::is_item;
 use crate::limits::Limits;
 use crate::resize::Cube;
-use crate::source::{FileSource, Source};
+use crate::source::{FileSource, OpenError, Source};
+use crate::world::Fault;
 
 /// The largest `convert.json` that is read, in bytes.
 const MOST: u64 = 64 << 20;
@@ -64,15 +66,29 @@ struct Entry {
 }
 
 impl Before {
-    /// Reads `convert.json` if the result has the earlier block size of the source. A file that is not a report, or is the report of
-    /// another save, is ignored.
-    pub fn read(work: &Work<'_>) -> Self {
+    /// Reads `convert.json` if the result has smaller blocks than the source. The report of another conversion is ignored; `report`
+    /// names a file that cannot be read, or is no report.
+    pub fn read(work: &Work<'_>, report: &mut Report) -> Self {
         let OutputLayout { from, to, .. } = *work.layout;
         if from <= to {
             return Self::default();
         }
         let form = if work.world.forest().is_some() { "forest" } else { "sqlite" };
-        let json = read(&report_of(work.world.path(), form == "forest"));
+        let path = report_of(work.world.path(), form == "forest");
+        let file = work.world.save.shown(&path);
+        let json = match read(&path) {
+            Ok(json) => json,
+            // The scan of the save has already reported an entry that is no file.
+            Err(Failed::Unread(_)) if report.faults.iter().any(|fault| fault.file == file) => None,
+            Err(Failed::Unread(why)) => {
+                report.faults.push(Fault { file, why });
+                None
+            }
+            Err(Failed::Damaged(why)) => {
+                report.damaged.push(Fault { file, why });
+                None
+            }
+        };
         let json = json.filter(|json| json.kind == "convert" && json.to.form == form);
         let json = json.filter(|json| (json.source_block_size, json.to.block_size) == (to, from));
         json.map_or_else(Self::default, |json| Self::from_listed(json.listed, from / to, work.world.limits()))
@@ -119,11 +135,28 @@ pub(super) fn bits(parts: usize, there: impl IntoIterator<Item = usize>) -> Vec<
     bits
 }
 
-fn read(path: &Path) -> Option<Json> {
-    let source = FileSource::open(path).ok().filter(|source| source.len() <= MOST)?;
+/// Why a report is not used.
+enum Failed {
+    /// It cannot be read.
+    Unread(String),
+    /// It is no report.
+    Damaged(String),
+}
+
+/// The report of a conversion; `None` if there is none.
+fn read(path: &Path) -> Result<Option<Json>, Failed> {
+    let source = match FileSource::open(path) {
+        Ok(source) => source,
+        Err(OpenError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failed::Unread(error.to_string())),
+    };
+    if source.len() > MOST {
+        return Err(Failed::Unread(format!("it is larger than {} MiB, the limit of a report", MOST >> 20)));
+    }
     let mut text = Vec::new();
-    source.read_into(0, usize::try_from(source.len()).ok()?, &mut text).ok()?;
-    serde_json::from_slice(&text).ok()
+    source.read_into(0, index(source.len()), &mut text).map_err(|error| Failed::Unread(error.to_string()))?;
+    let damaged = |error| format!("it is no report of a conversion, so what that left out is not restored: {error}");
+    serde_json::from_slice(&text).map(Some).map_err(|error| Failed::Damaged(damaged(error)))
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {

@@ -48,7 +48,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         draft.directory(Path::new("regions"))?;
     }
     let palettes = Palettes::collect(work);
-    let before = Before::read(work);
+    let before = Before::read(work, report);
     let mut needed = None;
     for lod in work.world.lods() {
         let index = work.world.index(lod);

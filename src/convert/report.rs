@@ -14,7 +14,7 @@ use crate::save::ForestLayout;
 use crate::world::{self, Fault, Index, World};
 
 /// Name of the report in the result.
-pub(super) const NAME: &str = "convert.json";
+pub(super) const NAME: &str = crate::save::CONVERT_REPORT;
 
 /// Bytes that a name may have.
 const LONGEST: usize = 255;
@@ -149,6 +149,7 @@ struct ReportJson<'r> {
     unowned: u64,
     files_unread: &'r [Fault],
     files_corrected: &'r [Fault],
+    files_damaged: &'r [Fault],
 }
 
 /// The layout of the result. A forest has sizes of regions and sectors, a stream a format of keys.
@@ -254,6 +255,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Files of the source that are damaged and were read nevertheless: see [`Index::corrected`].
     pub corrected: Vec<Fault>,
+    /// Files beside the blocks that are damaged, so that nothing of them is used: the report of an earlier conversion.
+    pub damaged: Vec<Fault>,
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
     /// Blocks that the tables lead to although they belong elsewhere, or may, which are converted where the tables have them; and
@@ -351,6 +354,7 @@ impl Report {
     pub fn leaves_damage(&self) -> bool {
         let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::Instances, Kind::DamagedInstances];
         self.twice > 0
+            || !self.damaged.is_empty()
             || self.misplaced.blocks + self.misplaced.unowned > 0
             || left.into_iter().any(|kind| self.count(kind) > 0)
     }
@@ -399,6 +403,7 @@ impl Report {
             unowned: self.misplaced.unowned,
             files_unread: &self.faults,
             files_corrected: &self.corrected,
+            files_damaged: &self.damaged,
         };
         let mut text = Vec::new();
         // Writing to memory cannot fail.

@@ -42,7 +42,7 @@ pub(super) fn keys(world: &World<'_>, layout: &OutputLayout) -> Format {
 pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<PathBuf, Error> {
     let (file, path) = draft.create(Path::new(NAME))?;
     let keys = work.layout.keys.unwrap_or(Format::Int19);
-    let before = Before::read(work);
+    let before = Before::read(work, report);
     let mut writing = Writing { work, keys, lod: 0, before: &before };
     let for_errors = path.clone();
     let failed = failed(&for_errors);

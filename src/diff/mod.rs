@@ -409,6 +409,8 @@ impl Compared<'_> {
         });
         if let Some((at_a, at_b)) = &both
             && self.a.container(a) == self.b.container(b)
+            // A block whose size runs past its sectors counts as unreadable, although its bytes can be read.
+            && self.a.fits_sectors(at_a, a) == self.b.fits_sectors(at_b, b)
             && same_instances
             && self.a.layout(at_a) == self.b.layout(at_b)
             && !self.a.container(a).is_empty()

@@ -78,7 +78,7 @@ impl Entry {
 }
 
 /// The most values that a legend names.
-const VALUES: usize = 8;
+const VALUES: usize = 40;
 
 impl Style<'_> {
     /// What the colours of a window mean, the most frequent first.

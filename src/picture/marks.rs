@@ -1,6 +1,6 @@
 //! What a check, a comparison or a repair says of blocks, as marks on a picture.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::color::Rgb;
 use super::source::Source;
@@ -49,6 +49,8 @@ impl Mark {
             | Code::PakMisplaced
             | Code::PakOverlap => Self::Misplaced,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
+            // It is about a further copy: the block itself is whole and in its place.
+            Code::BlockDoubled => return None,
             code if code.is_unowned() => Self::Unowned,
             code if code.hides_data() => Self::Unreadable,
             code if code.level() >= Level::Warning => Self::Warning,
@@ -170,20 +172,28 @@ impl Marks {
         marks
     }
 
-    /// The blocks that the figures of a verdict count as damaged, in their words; `None` where a save is several worlds, or
-    /// where more are damaged than a picture distinguishes.
+    /// The blocks that the figures of a verdict count as damaged, in their words, by plans without and with likely blocks; `None`
+    /// where a save is several worlds, or where more are damaged than a picture distinguishes.
     #[must_use]
-    pub fn of_damage(save: &Save, plan: &Plan) -> Option<Self> {
+    pub fn of_damage(save: &Save, certain: &Plan, likely: &Plan) -> Option<Self> {
         if save.forests.len() + save.pak_dirs.len() + save.streams.len() != 1 {
             return None;
         }
+        // Without likely blocks, a plan leaves out those that are unowned and have likely places.
+        let mut unowned = HashSet::new();
+        fates(save, likely, &mut |block| {
+            if block.unowned && block.fate != Fate::Kept && unowned.len() <= MOST_DAMAGED {
+                unowned.extend(block.position.map(|position| (block.lod, position)));
+            }
+        });
+        let is_unowned = |lod, position: Option<[i32; 3]>| position.is_some_and(|at| unowned.contains(&(lod, at)));
         let (mut marks, mut count) = (Self::default(), 0);
-        fates(save, plan, &mut |block| {
+        fates(save, certain, &mut |block| {
             let mark = match () {
                 () if block.fate == Fate::Kept => return,
                 () if block.torn => Mark::Torn,
                 () if block.odd => Mark::Warning,
-                () if block.unowned => Mark::Unowned,
+                () if block.unowned || is_unowned(block.lod, block.position) => Mark::Unowned,
                 () => Mark::Misplaced,
             };
             if let Some(position) = block.position.filter(|_| count <= MOST_DAMAGED) {

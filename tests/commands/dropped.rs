@@ -148,3 +148,88 @@ fn rows_that_only_the_index_names_are_not_left_out_in_silence() {
     let drawn = run(&["export", save, "--map", map.to_str().unwrap()]);
     assert_eq!((drawn.code, drawn.err.matches(save).count()), (Some(8), 1), "{}", drawn.err);
 }
+
+#[test]
+fn an_earlier_report_that_cannot_be_used_is_named() {
+    let (dir, save) = sample("current");
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (large, back) = (path("large"), path("back"));
+    expect(&run(&["convert", &save, "--out", &large, "--block-size=32"]), 0, "larger blocks");
+    let report_path = Path::new(&large).join("convert.json");
+    let whole = fs::read(&report_path).unwrap();
+    let size = report(&report_path)["source_block_size"].to_string();
+    let convert = || {
+        let ran = run(&["convert", &large, "--out", &back, &format!("--block-size={size}")]);
+        let said = report(&Path::new(&back).join("convert.json"));
+        fs::remove_dir_all(&back).unwrap();
+        (ran, said)
+    };
+    expect(&convert().0, 0, "the whole report");
+    for damaged in [&whole[..whole.len() / 2], b"{", b"[]", b""] {
+        fs::write(&report_path, damaged).unwrap();
+        let (ran, said) = convert();
+        expect(&ran, 4, "a damaged report");
+        assert!(ran.err.contains("convert.json: it is no report of a conversion"), "{}", ran.err);
+        assert_eq!(said["files_damaged"][0]["file"], "convert.json", "{said}");
+    }
+    fs::remove_file(&report_path).unwrap();
+    expect(&convert().0, 0, "no report");
+    #[cfg(unix)]
+    {
+        for is_link in [true, false] {
+            let made = match is_link {
+                true => std::os::unix::fs::symlink("nowhere", &report_path),
+                false => fs::create_dir(&report_path),
+            };
+            made.unwrap();
+            let (ran, said) = convert();
+            expect(&ran, 8, "an unreadable report");
+            assert_eq!(ran.err.matches("convert.json: ").count(), 1, "{}", ran.err);
+            assert_eq!(said["files_unread"][0]["file"], "convert.json", "{said}");
+            // Other commands name it too.
+            for command in [&["check", &large][..], &["info", &large], &["repair", &large, "--plan"]] {
+                let ran = run(command);
+                assert_eq!(ran.code.unwrap() & 8, 8, "{command:?}: {}{}", ran.out, ran.err);
+                assert!((ran.out + &ran.err).contains("convert.json"), "{command:?}");
+            }
+            if is_link { fs::remove_file(&report_path) } else { fs::remove_dir(&report_path) }.unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_block_that_ends_behind_its_sectors_is_unreadable_for_diff_whatever_its_bytes() {
+    let (dir, save) = sample("current");
+    let whole = dir.path().join("whole").to_str().unwrap().to_owned();
+    expect(&run(&["repair", &save, "--out", &whole]), 0, "a copy");
+    let rows = lines(&run(&["ls", &save, "--format=jsonl"]).out);
+    let row = rows.iter().find(|row| row["sectors"].as_u64().unwrap() > 1).unwrap();
+    let file = Path::new(&save).join(row["file"].as_str().unwrap());
+    let mut bytes = fs::read(&file).unwrap();
+    // The lowest byte of an entry is the number of sectors; a header without a palette has 20 bytes.
+    bytes[20 + 4 * usize::try_from(row["slot"].as_u64().unwrap()).unwrap()] -= 1;
+    fs::write(&file, bytes).unwrap();
+    let ran = run(&["diff", &save, &whole, "--format=jsonl"]);
+    expect(&ran, 2, "a hidden block");
+    let unreadable = |line: &Json| line["type"] == "unreadable" && line["side"] == "a";
+    assert!(lines(&ran.out).iter().any(unreadable), "{}", ran.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repair_names_what_it_does_not_follow_in_lost_and_found() {
+    let (dir, save) = sample("two-writers");
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (first, second) = (path("first"), path("second"));
+    assert_eq!(run(&["repair", &save, "--out", &first]).code.unwrap() & !5, 0);
+    let lost = Path::new(&first).join("lost+found");
+    std::os::unix::fs::symlink("nowhere", lost.join("link.bin")).unwrap();
+    let plan = run(&["repair", &first, "--plan"]);
+    let done = run(&["repair", &first, "--out", &second]);
+    for ran in [&plan, &done] {
+        assert_eq!(ran.code.unwrap() & 8, 8, "{}{}", ran.out, ran.err);
+        assert!(ran.err.contains("lost+found/link.bin: it is a symbolic link"), "{}", ran.err);
+        assert!(!ran.out.contains("Nothing to repair.\n"), "{}", ran.out);
+    }
+    assert_eq!(report(&Path::new(&second).join("repair.json"))["links"], json!(["lost+found/link.bin"]));
+}

@@ -106,3 +106,29 @@ fn a_copy_of_a_region_file_has_the_lod_that_its_directory_or_name_shows() {
         assert_eq!(text.contains("LOD assumed"), shown.1, "{text}");
     }
 }
+
+#[test]
+fn a_directory_of_region_files_that_the_game_does_not_read_is_a_warning() {
+    for to in ["LOD1", "lod24", "lod0/lod1"] {
+        let demo = Demo::new();
+        let save = demo.path("healthy/lods");
+        let regions = Path::new(&save).join("regions");
+        fs::rename(regions.join("lod1"), regions.join(to)).unwrap();
+        let found = codes(&save);
+        let named: Vec<_> = found.iter().filter(|(code, _)| code == "name-region").collect();
+        assert_eq!(named.len(), 1, "{to}: {found:?}");
+        assert!(named[0].1.contains("is not named `lodN` in `regions`"), "{to}: {found:?}");
+        let checked = run(&["check", &save]);
+        assert_eq!(checked.code, Some(4), "{to}: {}", checked.out);
+        assert!(checked.out.contains("move it to `regions/lodN`"), "{to}: {}", checked.out);
+        // Its blocks are copied, once.
+        let out = demo.root.join("copy");
+        let repaired = run(&["repair", &save, "--out", out.to_str().unwrap()]);
+        if out.is_dir() {
+            assert!(out.join("regions").join(to).is_dir(), "{to}: {}", repaired.out);
+            assert!(!out.join("lost+found").exists(), "{to}: {}", repaired.out);
+        } else {
+            assert!(repaired.out.contains("Nothing to repair"), "{to}: {}{}", repaired.out, repaired.err);
+        }
+    }
+}

@@ -38,7 +38,7 @@ pub(super) fn all_but_map(save: &Save, layer: &str) -> Exit {
 }
 
 /// Names how many blocks of a picture the drawn repair loses; `given` is the path that the user gave.
-pub(super) fn lost_blocks(save: &Save, given: &Path, lost: u64) {
+pub(super) fn lost_blocks(save: &Save, given: &Path, lost: u64) -> Exit {
     if lost > 0 {
         let (blocks, are) = (count(lost, "block"), are(lost));
         let command = SaveArguments::new(save).at(given).repair_command();
@@ -46,6 +46,7 @@ pub(super) fn lost_blocks(save: &Save, given: &Path, lost: u64) {
             "{blocks} of the drawn part {are} missing after this repair: `{command} --plan` lists the positions"
         ));
     }
+    Exit::DAMAGED.when(lost > 0)
 }
 
 /// The result of a complete export, with the exit code for what it leaves out.

@@ -172,7 +172,8 @@ impl<'r> Drawing<'r> {
             _ => None,
         };
         let shown = crate::printable::path(&save.path);
-        if source.table(request.lod).is_none() {
+        let held = plan.as_deref().and_then(|plan| held_extent(save, plan, &source, request.lod));
+        if source.table(request.lod).is_none() && held.is_none() {
             let lods: Vec<String> = source.lods().iter().map(u8::to_string).collect();
             let lods = match lods.join(", ") {
                 lods if lods.is_empty() => "its blocks have no known positions".to_owned(),
@@ -208,8 +209,8 @@ impl<'r> Drawing<'r> {
         };
         let step = i64::from(request.scale.max(1)).saturating_mul(1 << request.lod.min(40));
         let grid = Grid::new(&source, layer, request.lod, step, false);
-        let [mut low, mut high] = extent(&source, request)?;
-        if let Some(Ok([from, to])) = other.as_ref().map(|other| extent(other, request)) {
+        let [mut low, mut high] = extent(&source, held, request)?;
+        if let Some(Ok([from, to])) = other.as_ref().map(|other| extent(other, None, request)) {
             low = [0, 1, 2].map(|i| low[i].min(from[i]));
             high = [0, 1, 2].map(|i| high[i].max(to[i]));
         }
@@ -239,8 +240,8 @@ impl<'r> Drawing<'r> {
             // As in the explorer: a block is marked as the verdict counts it.
             if !marks.is_empty()
                 && request.look != Look::Repair
-                && let Ok(plan) = repair::plan(save, &planned)
-                && let Some(damaged) = Marks::of_damage(save, &plan)
+                && let Ok([certain, likely]) = repair::plan_both(save, &planned)
+                && let Some(damaged) = Marks::of_damage(save, &certain, &likely)
             {
                 marks.correct(&damaged);
             }
@@ -474,17 +475,40 @@ impl<'r> Drawing<'r> {
     }
 }
 
-/// The box that is drawn, in voxels of the world.
-fn extent(source: &Source, request: &MapRequest) -> Result<Area, Error> {
-    let nothing = || Error::Missing("there is no block".to_owned());
-    let all = match (source.table(request.lod).and_then(world::Index::extent), source.dim()) {
-        (_, Some(dim)) => [[0; 3], dim.map(i64::from)],
-        (Some([low, high]), None) => {
-            let block = source.block(request.lod);
-            let last = source.corner(request.lod, high);
-            [source.corner(request.lod, low), [0, 1, 2].map(|i| last[i] + block[i])]
+/// The box of all blocks of a LOD that a save lists or holds, also of those that the repair loses, in voxels of the world.
+fn held_extent(save: &Save, plan: &repair::Plan, source: &Source, lod: u8) -> Option<Area> {
+    let mut held: Option<Area> = None;
+    repair::fates(save, plan, &mut |block| {
+        let of_lod = block.position.filter(|position| block.lod == lod && source.is_near(lod, *position));
+        if let Some(position) = of_lod {
+            held = union(held, Some(corners(source, lod, [position; 2])));
         }
-        (None, None) => return Err(nothing()),
+    });
+    held
+}
+
+/// The box of the blocks from a first to a last position, in voxels of the world.
+fn corners(source: &Source, lod: u8, [first, last]: [[i32; 3]; 2]) -> Area {
+    let (block, last) = (source.block(lod), source.corner(lod, last));
+    [source.corner(lod, first), [0, 1, 2].map(|i| last[i] + block[i])]
+}
+
+/// The smallest box around two.
+fn union(a: Option<Area>, b: Option<Area>) -> Option<Area> {
+    let (Some([from, to]), Some([low, high])) = (a, b) else { return a.or(b) };
+    Some([[0, 1, 2].map(|i| from[i].min(low[i])), [0, 1, 2].map(|i| to[i].max(high[i]))])
+}
+
+/// The box that is drawn, in voxels of the world; `held` has blocks that are not in the tables.
+fn extent(source: &Source, held: Option<Area>, request: &MapRequest) -> Result<Area, Error> {
+    let nothing = || Error::Missing("there is no block".to_owned());
+    let all = match source.dim() {
+        Some(dim) => [[0; 3], dim.map(i64::from)],
+        None => {
+            let listed = source.table(request.lod).and_then(world::Index::extent);
+            let listed = listed.map(|ends| corners(source, request.lod, ends));
+            union(listed, held).ok_or_else(nothing)?
+        }
     };
     let Some([from, to]) = request.area else { return Ok(all) };
     if (0..3).any(|i| from[i] >= to[i]) {

@@ -27,6 +27,9 @@ use tile::{Tile, Tiles};
 /// Bytes per write of an array, if its blocks allow it.
 const TILE: u64 = 4 << 20;
 
+/// The most bytes that the tiles of all threads may have together.
+const TILES: u64 = 64 << 20;
+
 /// Number of tiles that are read before their findings and metadata are written.
 const WINDOW: usize = 64;
 
@@ -341,8 +344,10 @@ impl Run<'_> {
             }
             arrays.push(Array::create(draft, channel, depth, dtype, distances, [z, x, y])?);
         }
-        let widest = arrays.iter().map(|a| a.depth.bytes()).max().unwrap_or(1);
-        let tiles = Tiles::new(self.area, self.side, widest as u64, TILE);
+        let widths = || arrays.iter().map(|array| array.depth.bytes() as u64);
+        let (all, widest) = (widths().sum::<u64>().max(1), widths().max().unwrap_or(1));
+        let room = (TILE / widest * all).min(TILES / parallel::threads() as u64);
+        let tiles = Tiles::new(self.area, self.side, all, room);
         let mut summary = Summary { area: self.area, ..Summary::default() };
         let mut met = [Met::None; CHANNELS];
         let mut textures = Agreed::NoBlock;
@@ -359,7 +364,7 @@ impl Run<'_> {
                 if stop.load(Ordering::Relaxed) || draft.go_on().is_err() {
                     return Ok(Done::default());
                 }
-                let done = self.tile(&arrays, tiles.get(*n), buffer, tile);
+                let done = self.tile(&arrays, &tiles, *n, buffer, tile);
                 if done.as_ref().map_or(true, |done| done.wider.is_some()) {
                     stop.store(true, Ordering::Relaxed);
                 }
@@ -422,7 +427,15 @@ impl Run<'_> {
     }
 
     /// Reads the blocks of a tile and writes its part of each array.
-    fn tile(&self, arrays: &[Array], area: Area, buffer: &mut Buffer, tile: &mut Tile) -> Result<Done, Error> {
+    fn tile(
+        &self,
+        arrays: &[Array],
+        tiles: &Tiles,
+        n: u64,
+        buffer: &mut Buffer,
+        tile: &mut Tile,
+    ) -> Result<Done, Error> {
+        let area = tiles.get(n);
         let mut done = Done::default();
         let fill = self.request.fill;
         let side = i64::from(self.side);
@@ -431,10 +444,21 @@ impl Run<'_> {
         if blocks.is_empty() && fill == 0 {
             return Ok(done);
         }
-        tile.begin(arrays, area);
-        if (blocks.len() as u64) < tile::count(area, self.side) {
-            tile.fill(arrays, area, fill);
+        // A tile that exceeds the limit has a single block, and is written slab by slab.
+        let slabs = tiles.slabs(area);
+        let is_whole = slabs.len() == 1;
+        if is_whole || blocks.is_empty() {
+            for slab in &slabs {
+                tile.begin(arrays, *slab);
+                if (blocks.len() as u64) < tile::count(area, side) {
+                    tile.fill(arrays, *slab, fill);
+                }
+                if !is_whole {
+                    tile.write(arrays, self.area)?;
+                }
+            }
         }
+        let mut written = Ok(());
         let mut metadata = Vec::new();
         let read = self.world.read_all(&mut blocks, buffer, |at, view| {
             done.blocks += 1;
@@ -455,14 +479,27 @@ impl Run<'_> {
                     None
                 }
             };
-            let Some(block) = block else {
-                tile.fill(arrays, [corner, corner.map(|n| n + side)], fill);
-                done.met.iter_mut().for_each(|met| *met = met.and(Met::One(fill)));
-                return Ok(());
-            };
-            done.textures = done.textures.and(Agreed::All(Textures::of_block(block)));
-            metadata.extend(report::of_block(block, at.position, corner, area).map(|line| (order(at.position), line)));
-            tile.put(arrays, block, corner, fill, &mut done.met)
+            match block {
+                Some(block) => {
+                    done.textures = done.textures.and(Agreed::All(Textures::of_block(block)));
+                    let line = report::of_block(block, at.position, corner, area);
+                    metadata.extend(line.map(|line| (order(at.position), line)));
+                }
+                None => done.met.iter_mut().for_each(|met| *met = met.and(Met::One(fill))),
+            }
+            for slab in &slabs {
+                if !is_whole {
+                    tile.begin(arrays, *slab);
+                }
+                match block {
+                    Some(block) => tile.put(arrays, block, corner, fill, &mut done.met)?,
+                    None => tile.fill(arrays, [corner, corner.map(|n| n + side)], fill),
+                }
+                if !is_whole && written.is_ok() {
+                    written = tile.write(arrays, self.area);
+                }
+            }
+            Ok(())
         });
         if let Err(wider) = read {
             done.wider = Some(wider);
@@ -471,7 +508,10 @@ impl Run<'_> {
         done.odd.sort_by_key(|odd| order(odd.block));
         metadata.sort_by_key(|(place, _)| *place);
         done.metadata = metadata.into_iter().flat_map(|(_, line): (_, Vec<u8>)| line).collect();
-        tile.write(arrays, self.area)?;
+        written?;
+        if is_whole {
+            tile.write(arrays, self.area)?;
+        }
         Ok(done)
     }
 }

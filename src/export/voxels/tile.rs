@@ -18,6 +18,10 @@ pub(super) struct Tiles {
     first: [i64; 3],
     /// Blocks of the box along x, y, z.
     blocks: [i64; 3],
+    /// Bytes of a voxel in all arrays.
+    width: u64,
+    /// Bytes that a tile may have in memory.
+    most: u64,
 }
 
 impl Tiles {
@@ -30,7 +34,7 @@ impl Tiles {
         let fit = |room: u64, n: i64| i64::try_from(room).unwrap_or(i64::MAX).clamp(1, n.max(1));
         let y = fit(most / block.max(1), blocks[1]);
         let x = if y < blocks[1] { 1 } else { fit(most / (block * y.unsigned_abs()).max(1), blocks[0]) };
-        Self { area, side, step: [x, y, 1], first, blocks }
+        Self { area, side, step: [x, y, 1], first, blocks, width, most }
     }
 
     fn counts(&self) -> [u64; 3] {
@@ -57,9 +61,30 @@ impl Tiles {
     }
 }
 
+impl Tiles {
+    /// The parts of a tile that are in memory at once: all of it, or as many planes of z as fit, but at least one, of a single
+    /// block that is too large.
+    pub fn slabs(&self, tile: Area) -> Vec<Area> {
+        let [x, y, z] = [0, 1, 2].map(|i| (tile[1][i] - tile[0][i]).unsigned_abs());
+        let plane = x.saturating_mul(y).saturating_mul(self.width).max(1);
+        if plane.saturating_mul(z) <= self.most || count(tile, self.side) > 1 {
+            return vec![tile];
+        }
+        let planes = i64::try_from(self.most / plane).unwrap_or(i64::MAX).max(1);
+        let [low, high] = tile;
+        let mut slabs = Vec::new();
+        let mut from = low[2];
+        while from < high[2] {
+            let to = high[2].min(from.saturating_add(planes));
+            slabs.push([[low[0], low[1], from], [high[0], high[1], to]]);
+            from = to;
+        }
+        slabs
+    }
+}
+
 /// Number of block positions in a box.
-pub(super) fn count(area: Area, side: u16) -> u64 {
-    let side = i64::from(side);
+pub(super) fn count(area: Area, side: i64) -> u64 {
     (0..3).map(|i| ((area[1][i] - 1).div_euclid(side) - area[0][i].div_euclid(side)).unsigned_abs() + 1).product()
 }
 
@@ -298,13 +323,19 @@ mod tests {
             ([[0, 0, 0], [2, 2, 2]], 2, 8),
         ] {
             let tiles = Tiles::new(area, side, 1, most);
+            let planes = |tile: Area| volume([tile[0], [tile[1][0], tile[1][1], tile[0][2] + 1]]) as u64;
+            for slab in (0..tiles.len()).flat_map(|n| tiles.slabs(tiles.get(n))) {
+                assert!(volume(slab) as u64 <= most.max(planes(slab)), "{slab:?} for {most}");
+            }
             let mut seen = std::collections::HashSet::new();
             for n in 0..tiles.len() {
                 let [low, high] = tiles.get(n);
-                for z in low[2]..high[2] {
-                    for x in low[0]..high[0] {
-                        for y in low[1]..high[1] {
-                            assert!(seen.insert([x, y, z]), "{area:?} {most}: {x} {y} {z} twice");
+                for [low, high] in tiles.slabs([low, high]) {
+                    for z in low[2]..high[2] {
+                        for x in low[0]..high[0] {
+                            for y in low[1]..high[1] {
+                                assert!(seen.insert([x, y, z]), "{area:?} {most}: {x} {y} {z} twice");
+                            }
                         }
                     }
                 }

@@ -175,15 +175,9 @@ impl Source {
     pub(super) fn drop_far(&mut self) {
         let side = self.side;
         for table in &mut self.tables {
-            let step = 1i64.checked_shl(table.lod.into()).filter(|step| *step > 0 && table.lod < 40);
             let before = table.blocks.len();
-            table.blocks.retain(|at| {
-                let fits = |(n, side): (i32, u32)| {
-                    let place = i64::from(n).checked_mul(i64::from(side)).and_then(|n| n.checked_mul(step?));
-                    place.is_some_and(|n| n.abs() <= REACH)
-                };
-                at.position.into_iter().zip(side).all(fits)
-            });
+            let lod = table.lod;
+            table.blocks.retain(|at| is_near(side, lod, at.position));
             self.beyond += (before - table.blocks.len()) as u64;
         }
         let (tables, without): (Vec<Index>, Vec<Index>) =
@@ -191,6 +185,12 @@ impl Source {
         self.tables = tables;
         self.without_blocks.extend(without.into_iter().filter(|table| !table.faults.is_empty()));
         self.extent = self.measure_extent();
+    }
+
+    /// Whether the coordinates of a block fit the arithmetic of pictures.
+    #[must_use]
+    pub fn is_near(&self, lod: u8, position: [i32; 3]) -> bool {
+        is_near(self.side, lod, position)
     }
 
     /// The table of a LOD.
@@ -330,6 +330,16 @@ impl Source {
         };
         Reader::new(self, world)
     }
+}
+
+/// Whether the coordinates of a block fit the arithmetic of pictures; `side` is its size.
+fn is_near(side: [u32; 3], lod: u8, position: [i32; 3]) -> bool {
+    let step = 1i64.checked_shl(lod.into()).filter(|step| *step > 0 && lod < 40);
+    let fits = |(n, side): (i32, u32)| {
+        let place = i64::from(n).checked_mul(i64::from(side)).and_then(|n| n.checked_mul(step?));
+        place.is_some_and(|n| n.abs() <= REACH)
+    };
+    position.into_iter().zip(side).all(fits)
 }
 
 /// Blocks of nothing between two others from which on these are far apart.
