@@ -58,6 +58,8 @@ pub enum Action {
     Toggle,
     Bytes,
     Certainty,
+    /// From the preview of a file to that of the whole save, and back.
+    WholeSave,
     Accept,
     Commands,
     Help,
@@ -193,6 +195,7 @@ actions! {
     Slice: Action::HealthMarks, "health-marks", ["!"], "health", "Marks the blocks with findings on the picture of the world, or not", App::in_world;
     Slice: Action::Bytes, "bytes", ["b"], "file/block", "From the bytes of the file to those of the decompressed block, and back", App::in_hex;
     Tables: Action::Certainty, "certainty", ["t"], "certain/likely", "In the preview of a repair: only what is certain, or what is likely too", App::in_repair;
+    Tables: Action::WholeSave, "whole-save", ["a"], "whole save", "In the preview of a repair: from the file to the whole save, and back", crate::tui::panes::repair::can_turn;
     Tables: Action::Accept, "accept", ["o"], "accept", "Accepts this place for the block: the command of the repair gets an argument", App::can_accept;
     Program: Action::Commands, "commands", [":"], "commands", "Everything that can be done now, by name", always;
     Program: Action::Help, "help", ["?", "f1"], "help", "All keys and marks", always;
@@ -325,8 +328,8 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
             A::Enter,
             A::NextChannel,
         ],
-        (Focus::Pane, Pane::Repair) if app.can_show_candidate() => &[A::Enter, A::Certainty, A::Copy],
-        (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Repair) if app.can_show_candidate() => &[A::Enter, A::WholeSave, A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Repair) => &[A::WholeSave, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Diff) => &[A::Enter, A::NextChange, A::NextLod],
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];

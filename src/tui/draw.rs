@@ -260,6 +260,7 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
             Action::Filter if app.popup.is_some() => "search",
             Action::Filter if app.in_hex() && app.focus == Focus::Pane => "find bytes",
             Action::Close if app.popup.is_none() => "back",
+            Action::WholeSave => panes::repair::turn_hint(app),
             _ => spec.hint,
         };
         pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));

@@ -1,7 +1,7 @@
-//! Events of the terminal: keys, the mouse and pasted text, decoded from the bytes that it sends.
+//! What the terminal sends, decoded from its bytes: keys, the mouse, pasted text, and answers to questions.
 //!
 //! An escape sequence that never ends must not lock the keys: one without an end is dropped after [`UNFINISHED_LIMIT`], and a
-//! control character or a new escape ends it at once.
+//! control character or a new escape ends it at once. No sequence takes more than a fixed amount of memory.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -9,13 +9,19 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
+
+use super::query::Received;
+use super::sequences::{character, control_sequence, key, mouse, named_key};
 
 /// How long the rest of an escape sequence or of a paste is awaited after its last byte.
 const UNFINISHED_LIMIT: Duration = Duration::from_millis(500);
 
 /// Bytes of the parameters of an escape sequence, at most; further ones are dropped.
 const MAX_PARAMETERS: usize = 64;
+
+/// Bytes of an answer, at most; a longer one is dropped.
+const MAX_ANSWER: usize = 256;
 
 /// Bytes of a paste, at most; further ones are dropped.
 const MAX_PASTE: usize = 1 << 20;
@@ -25,11 +31,13 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 const CTRL_C: u8 = 3;
 
-/// Reads events of the terminal.
+const BELL: u8 = 7;
+
+/// Reads what the terminal sends.
 pub struct EventReader {
     chunks: Receiver<io::Result<Vec<u8>>>,
     decoder: Decoder,
-    events: std::vec::IntoIter<Event>,
+    received: std::vec::IntoIter<Received>,
 }
 
 impl EventReader {
@@ -61,17 +69,17 @@ impl EventReader {
                 }
             }
         });
-        Ok(Self { chunks, decoder: Decoder::default(), events: Vec::new().into_iter() })
+        Ok(Self { chunks, decoder: Decoder::default(), received: Vec::new().into_iter() })
     }
 
-    /// Waits for the next event.
+    /// Waits for the next event or answer.
     ///
     /// # Errors
     /// The error of the operating system; also at the end of the input.
-    pub fn read(&mut self) -> io::Result<Event> {
+    pub fn read(&mut self) -> io::Result<Received> {
         loop {
-            if let Some(event) = self.events.next() {
-                return Ok(event);
+            if let Some(received) = self.received.next() {
+                return Ok(received);
             }
             let mut events = Vec::new();
             let chunk = if self.decoder.is_unfinished() {
@@ -84,7 +92,7 @@ impl EventReader {
                 Err(RecvTimeoutError::Timeout) => self.decoder.end_unfinished(&mut events),
                 Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
-            self.events = events.into_iter();
+            self.received = events.into_iter();
         }
     }
 }
@@ -105,6 +113,10 @@ enum State {
     ConsoleKey,
     /// `ESC [ M`: the mouse, in three bytes.
     OldMouse,
+    /// `ESC P`, `ESC ]` and the like: a control string, by the byte behind its escape.
+    Text(u8),
+    /// An escape in such a string, which a backslash makes its end.
+    TextEscape(u8),
     /// Pasted text.
     Paste,
     /// A character of several bytes, with the modifiers of its key.
@@ -125,26 +137,32 @@ impl Decoder {
     }
 
     /// Decodes bytes that arrived together.
-    fn decode(&mut self, chunk: &[u8], events: &mut Vec<Event>) {
+    fn decode(&mut self, chunk: &[u8], events: &mut Vec<Received>) {
         for byte in chunk {
             self.take(*byte, events);
         }
         // Terminals write the bytes of a sequence together, so that an escape without any is the key.
         if self.state == State::Escape {
             self.state = State::Ground;
-            events.push(key(KeyCode::Esc, KeyModifiers::NONE));
+            events.push(key(KeyCode::Esc, KeyModifiers::NONE).into());
         }
     }
 
     /// Ends what nothing follows any more.
-    fn end_unfinished(&mut self, events: &mut Vec<Event>) {
+    fn end_unfinished(&mut self, events: &mut Vec<Received>) {
         let bytes = std::mem::take(&mut self.bytes);
         match std::mem::take(&mut self.state) {
-            State::Escape => events.push(key(KeyCode::Esc, KeyModifiers::NONE)),
-            State::FunctionKey => events.push(key(KeyCode::Char('O'), KeyModifiers::ALT | KeyModifiers::SHIFT)),
-            State::Control if bytes.is_empty() => events.push(key(KeyCode::Char('['), KeyModifiers::ALT)),
-            State::Paste => events.push(Event::Paste(String::from_utf8_lossy(&bytes).into_owned())),
-            State::Ground | State::Control | State::ConsoleKey | State::OldMouse | State::Character(_) => {}
+            State::Escape | State::TextEscape(_) => events.push(key(KeyCode::Esc, KeyModifiers::NONE).into()),
+            State::FunctionKey => events.push(character('O', KeyModifiers::ALT).into()),
+            State::Control if bytes.is_empty() => events.push(character('[', KeyModifiers::ALT).into()),
+            State::Text(byte) if bytes.is_empty() => events.push(character(char::from(byte), KeyModifiers::ALT).into()),
+            State::Paste => events.push(Event::Paste(String::from_utf8_lossy(&bytes).into_owned()).into()),
+            State::Ground
+            | State::Control
+            | State::ConsoleKey
+            | State::OldMouse
+            | State::Character(_)
+            | State::Text(_) => {}
         }
     }
 
@@ -153,16 +171,31 @@ impl Decoder {
         self.bytes.clear();
     }
 
-    fn take(&mut self, byte: u8, events: &mut Vec<Event>) {
+    fn take(&mut self, byte: u8, events: &mut Vec<Received>) {
         match self.state {
             State::Ground if byte == 0x1b => self.enter(State::Escape),
             State::Ground => self.take_key(byte, KeyModifiers::NONE, events),
             State::Escape => match byte {
                 b'[' => self.enter(State::Control),
                 b'O' => self.enter(State::FunctionKey),
-                0x1b => events.push(key(KeyCode::Esc, KeyModifiers::NONE)),
+                0x1b => events.push(key(KeyCode::Esc, KeyModifiers::NONE).into()),
+                b'P' | b']' | b'X' | b'^' | b'_' => self.enter(State::Text(byte)),
                 _ => self.take_key(byte, KeyModifiers::ALT, events),
             },
+            State::Text(kind) => match byte {
+                0x1b => self.state = State::TextEscape(kind),
+                BELL => self.end_text(kind, events),
+                0x20.. if self.bytes.len() <= MAX_ANSWER => self.bytes.push(byte),
+                0x20.. => {}
+                _ => self.restart(byte, events),
+            },
+            State::TextEscape(kind) if byte == b'\\' => self.end_text(kind, events),
+            // Ctrl-C ends an unfinished answer, and is not Alt-Ctrl-C although an escape is before it.
+            State::TextEscape(_) if byte == CTRL_C => self.restart(byte, events),
+            State::TextEscape(_) => {
+                self.enter(State::Escape);
+                self.take(byte, events);
+            }
             State::Paste => self.take_pasted(byte, events),
             State::Character(modifiers) => {
                 if !matches!(byte, 0x80..=0xbf) {
@@ -177,7 +210,7 @@ impl Decoder {
                 if self.bytes.len() >= length {
                     self.state = State::Ground;
                     if let Some(c) = std::str::from_utf8(&self.bytes).ok().and_then(|text| text.chars().next()) {
-                        events.push(character(c, modifiers));
+                        events.push(character(c, modifiers).into());
                     }
                 }
             }
@@ -189,18 +222,19 @@ impl Decoder {
                 if let &[button, column, row] = self.bytes.as_slice() {
                     self.state = State::Ground;
                     let at = |byte: u8| u16::from(byte).saturating_sub(33);
-                    events.extend(mouse(u16::from(button).saturating_sub(32), at(column), at(row), false));
+                    let event = mouse(u16::from(button).saturating_sub(32), at(column), at(row), false);
+                    events.extend(event.map(Received::from));
                 }
             }
             _ if !matches!(byte, 0x20..=0x7e) => self.restart(byte, events),
             State::FunctionKey => {
                 self.state = State::Ground;
-                events.extend(named_key(byte, KeyModifiers::NONE));
+                events.extend(named_key(byte, KeyModifiers::NONE).map(Received::from));
             }
             State::ConsoleKey => {
                 self.state = State::Ground;
                 if let Some(number @ 0..=4) = byte.checked_sub(b'A') {
-                    events.push(key(KeyCode::F(number.saturating_add(1)), KeyModifiers::NONE));
+                    events.push(key(KeyCode::F(number.saturating_add(1)), KeyModifiers::NONE).into());
                 }
             }
             State::Control => match byte {
@@ -209,7 +243,7 @@ impl Decoder {
                 b'~' if self.bytes == b"200" => self.enter(State::Paste),
                 0x40.. => {
                     self.state = State::Ground;
-                    events.extend(control_sequence(&self.bytes, byte));
+                    events.extend(control_sequence(&self.bytes, byte).map(Received::from));
                 }
                 _ if self.bytes.len() < MAX_PARAMETERS => self.bytes.push(byte),
                 _ => {}
@@ -218,17 +252,17 @@ impl Decoder {
     }
 
     /// Drops what is unfinished, and takes a byte that cannot continue it.
-    fn restart(&mut self, byte: u8, events: &mut Vec<Event>) {
+    fn restart(&mut self, byte: u8, events: &mut Vec<Received>) {
         self.enter(State::Ground);
         self.take(byte, events);
     }
 
-    fn take_key(&mut self, byte: u8, modifiers: KeyModifiers, events: &mut Vec<Event>) {
+    fn take_key(&mut self, byte: u8, modifiers: KeyModifiers, events: &mut Vec<Received>) {
         self.enter(State::Ground);
         let control = modifiers | KeyModifiers::CONTROL;
         // The letter or digit that control makes of this byte.
         let letter = |base: u8| KeyCode::Char(char::from(byte.saturating_add(base)));
-        events.push(match byte {
+        let event = match byte {
             b'\r' => key(KeyCode::Enter, modifiers),
             b'\t' => key(KeyCode::Tab, modifiers),
             0x7f => key(KeyCode::Backspace, modifiers),
@@ -243,10 +277,20 @@ impl Decoder {
                 return;
             }
             _ => return,
-        });
+        };
+        events.push(event.into());
     }
 
-    fn take_pasted(&mut self, byte: u8, events: &mut Vec<Event>) {
+    /// Ends a control string; one that is too long is dropped.
+    fn end_text(&mut self, kind: u8, events: &mut Vec<Received>) {
+        self.state = State::Ground;
+        if self.bytes.len() <= MAX_ANSWER {
+            let text = String::from_utf8_lossy(&self.bytes).into_owned();
+            events.push(Received::Answer(char::from(kind), text));
+        }
+    }
+
+    fn take_pasted(&mut self, byte: u8, events: &mut Vec<Received>) {
         self.bytes.push(byte);
         // Terminals remove control characters from what they paste: this one was typed.
         let kept = if byte == CTRL_C {
@@ -267,153 +311,28 @@ impl Decoder {
     }
 }
 
-const fn key(code: KeyCode, modifiers: KeyModifiers) -> Event {
-    Event::Key(KeyEvent::new(code, modifiers))
-}
-
-/// The key of a character: a capital is typed with shift.
-fn character(c: char, modifiers: KeyModifiers) -> Event {
-    let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
-    key(KeyCode::Char(c), modifiers | shift)
-}
-
-/// A key that a letter names, after `ESC O` or at the end of a control sequence.
-fn named_key(letter: u8, modifiers: KeyModifiers) -> Option<Event> {
-    let code = match letter {
-        b'A' => KeyCode::Up,
-        b'B' => KeyCode::Down,
-        b'C' => KeyCode::Right,
-        b'D' => KeyCode::Left,
-        b'F' => KeyCode::End,
-        b'H' => KeyCode::Home,
-        b'P' => KeyCode::F(1),
-        b'Q' => KeyCode::F(2),
-        b'R' => KeyCode::F(3),
-        b'S' => KeyCode::F(4),
-        b'Z' => return Some(key(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT)),
-        _ => return None,
-    };
-    Some(key(code, modifiers))
-}
-
-/// A key that a number names, in a control sequence that ends with `~`.
-fn numbered_key(number: u16, modifiers: KeyModifiers) -> Option<Event> {
-    let function = |before: u16| Some(KeyCode::F(u8::try_from(number.checked_sub(before)?).ok()?));
-    let code = match number {
-        1 | 7 => KeyCode::Home,
-        2 => KeyCode::Insert,
-        3 => KeyCode::Delete,
-        4 | 8 => KeyCode::End,
-        5 => KeyCode::PageUp,
-        6 => KeyCode::PageDown,
-        11..=15 => function(10)?,
-        17..=21 => function(11)?,
-        23..=26 => function(12)?,
-        28..=29 => function(13)?,
-        31..=34 => function(14)?,
-        _ => return None,
-    };
-    Some(key(code, modifiers))
-}
-
-/// The event of a control sequence with these parameters and this last byte, if it has one: answers of the terminal have none.
-fn control_sequence(parameters: &[u8], last: u8) -> Option<Event> {
-    let text = std::str::from_utf8(parameters).ok()?;
-    if let Some(report) = text.strip_prefix('<') {
-        let [button, column, row] = numbers(report)?;
-        let is_up = last == b'm';
-        return (is_up || last == b'M')
-            .then(|| mouse(button, column.saturating_sub(1), row.saturating_sub(1), is_up))
-            .flatten();
-    }
-    if last == b'M' {
-        let [button, column, row] = numbers(text)?;
-        return mouse(button.checked_sub(32)?, column.saturating_sub(1), row.saturating_sub(1), false);
-    }
-    let mut fields = text.split(';');
-    // A field may have further numbers behind a colon, which say nothing that is used here.
-    let mut number = || fields.next().and_then(|field| field.split(':').next()?.parse::<u16>().ok());
-    let first = number();
-    let modifiers = number().map_or(KeyModifiers::NONE, modifiers);
-    match last {
-        b'~' => numbered_key(first?, modifiers),
-        b'u' => Some(match char::from_u32(first?.into())? {
-            '\r' => key(KeyCode::Enter, modifiers),
-            '\t' => key(KeyCode::Tab, modifiers),
-            '\x1b' => key(KeyCode::Esc, modifiers),
-            '\x7f' => key(KeyCode::Backspace, modifiers),
-            c => character(c, modifiers),
-        }),
-        // With two numbers it is where the cursor is, unless it is a key with modifiers.
-        b'R' if first.is_some_and(|first| first != 1) => None,
-        _ if text.starts_with('?') => None,
-        _ => named_key(last, modifiers),
-    }
-}
-
-/// Three numbers between semicolons.
-fn numbers(text: &str) -> Option<[u16; 3]> {
-    let numbers: Vec<u16> = text.split(';').map(|field| field.parse().ok()).collect::<Option<_>>()?;
-    numbers.try_into().ok()
-}
-
-/// Modifiers as control sequences have them: one more than a sum of bits.
-fn modifiers(number: u16) -> KeyModifiers {
-    let bits = number.saturating_sub(1);
-    [
-        KeyModifiers::SHIFT,
-        KeyModifiers::ALT,
-        KeyModifiers::CONTROL,
-        KeyModifiers::SUPER,
-        KeyModifiers::HYPER,
-        KeyModifiers::META,
-    ]
-    .into_iter()
-    .enumerate()
-    .filter(|(bit, _)| bits >> bit & 1 != 0)
-    .fold(KeyModifiers::NONE, |all, (_, modifier)| all | modifier)
-}
-
-/// A report about the mouse.
-fn mouse(button: u16, column: u16, row: u16, is_up: bool) -> Option<Event> {
-    let number = button & 3 | (button & 0xc0) >> 4;
-    let is_drag = button & 0x20 != 0;
-    let held = match number {
-        0 => Some(MouseButton::Left),
-        1 => Some(MouseButton::Middle),
-        2 => Some(MouseButton::Right),
-        _ => None,
-    };
-    let kind = match (held, number, is_drag) {
-        (Some(held), _, true) => MouseEventKind::Drag(held),
-        (Some(held), _, false) if is_up => MouseEventKind::Up(held),
-        (Some(held), _, false) => MouseEventKind::Down(held),
-        (None, 3, false) => MouseEventKind::Up(MouseButton::Left),
-        (None, 3..=5, true) => MouseEventKind::Moved,
-        (None, 4, false) => MouseEventKind::ScrollUp,
-        (None, 5, false) => MouseEventKind::ScrollDown,
-        (None, 6, false) => MouseEventKind::ScrollLeft,
-        (None, 7, false) => MouseEventKind::ScrollRight,
-        _ => return None,
-    };
-    let bits = [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)];
-    let modifiers = bits
-        .into_iter()
-        .filter(|(bit, _)| button & bit != 0)
-        .fold(KeyModifiers::NONE, |all, (_, modifier)| all | modifier);
-    Some(Event::Mouse(MouseEvent { kind, column, row, modifiers }))
-}
-
 #[cfg(test)]
 mod tests {
+    use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+
     use super::*;
 
-    /// The events of bytes that arrive together, and of the silence after them.
+    /// What bytes that arrive together are, and the silence after them.
+    fn receive(bytes: &[u8]) -> Vec<Received> {
+        let (mut decoder, mut received) = (Decoder::default(), Vec::new());
+        decoder.decode(bytes, &mut received);
+        decoder.end_unfinished(&mut received);
+        received
+    }
+
+    /// The events among it.
+    fn events(received: Vec<Received>) -> Vec<Event> {
+        let event = |received| if let Received::Event(event) = received { Some(event) } else { None };
+        received.into_iter().filter_map(event).collect()
+    }
+
     fn decode(bytes: &[u8]) -> Vec<Event> {
-        let (mut decoder, mut events) = (Decoder::default(), Vec::new());
-        decoder.decode(bytes, &mut events);
-        decoder.end_unfinished(&mut events);
-        events
+        events(receive(bytes))
     }
 
     fn plain(c: char) -> Event {
@@ -471,29 +390,42 @@ mod tests {
 
     #[test]
     fn a_sequence_that_arrives_in_parts_is_one_key() {
-        let (mut decoder, mut events) = (Decoder::default(), Vec::new());
+        let (mut decoder, mut received) = (Decoder::default(), Vec::new());
         for part in [&b"\x1b["[..], b"1;", b"2", b"C\xc3", b"\xa9"] {
-            decoder.decode(part, &mut events);
+            decoder.decode(part, &mut received);
         }
-        assert_eq!(events, [key(KeyCode::Right, KeyModifiers::SHIFT), plain('é')]);
+        assert_eq!(events(received), [key(KeyCode::Right, KeyModifiers::SHIFT), plain('é')]);
     }
 
     #[test]
     fn nothing_unfinished_keeps_the_next_keys() {
         let control_c = key(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        let begins: [&[u8]; 9] =
-            [b"\x1b[<", b"\x1b[?", b"\x1b[1;", b"\x1b[200~", b"\x1b[M", b"\x1b[[", b"\x1bO", b"\xe2\x82", b"\x1b[<0;1"];
+        let begins: [&[u8]; 13] = [
+            b"\x1b[<",
+            b"\x1b[?",
+            b"\x1b[1;",
+            b"\x1b[200~",
+            b"\x1b[M",
+            b"\x1b[[",
+            b"\x1bO",
+            b"\xe2\x82",
+            b"\x1b[<0;1",
+            b"\x1bP",
+            b"\x1bP>|x",
+            b"\x1b]11;rgb:",
+            b"\x1b]11;\x1b",
+        ];
         for begin in begins {
             let name = begin.escape_ascii();
             // At once, for a control character.
             assert_eq!(decode(&[begin, b"\x03"].concat()).last(), Some(&control_c), "{name}");
             // After a moment, for every key.
-            let (mut decoder, mut events) = (Decoder::default(), Vec::new());
-            decoder.decode(begin, &mut events);
+            let (mut decoder, mut received) = (Decoder::default(), Vec::new());
+            decoder.decode(begin, &mut received);
             assert!(decoder.is_unfinished(), "{name}");
-            decoder.end_unfinished(&mut events);
-            decoder.decode(b"q", &mut events);
-            assert_eq!(events.last(), Some(&plain('q')), "{name}");
+            decoder.end_unfinished(&mut received);
+            decoder.decode(b"q", &mut received);
+            assert_eq!(events(received).last(), Some(&plain('q')), "{name}");
         }
     }
 
@@ -505,6 +437,50 @@ mod tests {
         let long = [&b"\x1b[200~"[..], &vec![b'x'; 3 << 20], PASTE_END, b"2"].concat();
         let events = decode(&long);
         assert!(matches!(&events[..], [Event::Paste(text), key] if text.len() < MAX_PASTE && *key == plain('2')));
+    }
+
+    #[test]
+    fn a_control_string_is_an_answer() {
+        let text = |kind, text: &str| Received::Answer(kind, text.to_owned());
+        assert_eq!(
+            receive(b"2\x1b]11;rgb:ff/ff/ff\x1b\\\x1b]11;rgb:0/0/0\x07\x1bP>|kitty(0.35.2)\x1b\\3"),
+            [
+                plain('2').into(),
+                text(']', "11;rgb:ff/ff/ff"),
+                text(']', "11;rgb:0/0/0"),
+                text('P', ">|kitty(0.35.2)"),
+                plain('3').into()
+            ]
+        );
+        // An escape that no backslash follows begins a key.
+        assert_eq!(decode(b"\x1b]11;\x1b[A"), [key(KeyCode::Up, KeyModifiers::NONE)]);
+        // The end of a string may arrive later.
+        let (mut decoder, mut received) = (Decoder::default(), Vec::new());
+        for part in [&b"\x1b]11;"[..], b"x\x1b", b"\\q"] {
+            decoder.decode(part, &mut received);
+        }
+        assert_eq!(received, [text(']', "11;x"), plain('q').into()]);
+    }
+
+    #[test]
+    fn a_string_without_an_end_takes_little_memory_and_gives_no_events() {
+        let control_c = key(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        for begin in [&b"\x1bP"[..], b"\x1b]11;", b"\x1bX", b"\x1b^", b"\x1b_", b"\x1b[1;", b"\x1b[<"] {
+            let name = begin.escape_ascii();
+            let (mut decoder, mut received) = (Decoder::default(), Vec::new());
+            decoder.decode(begin, &mut received);
+            for _ in 0..1000 {
+                decoder.decode(&[b'1'; 1000], &mut received);
+                assert!(decoder.bytes.len() <= MAX_ANSWER + 1, "{name}");
+            }
+            assert!(received.is_empty(), "{name}: {} events", received.len());
+            // Nothing of the million bytes is looked at again.
+            assert!(decoder.bytes.capacity() <= 4 * MAX_ANSWER, "{name}");
+            decoder.decode(b"\x03", &mut received);
+            assert_eq!(received, [control_c.clone().into()], "{name}");
+        }
+        let long = [&b"\x1b]11;"[..], &[b'1'; 1_000_000], b"\x1b\\q"].concat();
+        assert_eq!(receive(&long), [plain('q').into()]);
     }
 
     #[test]

@@ -67,12 +67,22 @@ const LINES_BELOW: u16 = 2;
 const WIDE_HEX: u16 = 144;
 
 impl ScreenAreas {
+    /// Rows that a verdict has at most on a screen of so many.
+    #[must_use]
+    pub const fn verdict_rows(rows: u16) -> u16 {
+        match rows {
+            30.. => rows / 6,
+            24.. => 5,
+            _ => rows / 8,
+        }
+    }
+
     /// The areas of a screen, by what has the focus, which pane is shown, and how many lines the verdict has.
     #[must_use]
     pub fn new(size: Size, focus: Focus, pane: Pane, verdict: u16) -> Self {
         let Size { columns, rows } = size;
         let screen = Rect::new(0, 0, columns, rows);
-        let verdict = verdict.min(rows / 8);
+        let verdict = verdict.min(Self::verdict_rows(rows));
         let last = Constraint::Length(u16::from(rows >= 3));
         let bars = [Constraint::Length(1), Constraint::Min(0), Constraint::Length(verdict), last];
         let [path, body, verdict, hints] = Layout::vertical(bars).areas(screen);

@@ -37,6 +37,7 @@ mod query;
 mod run;
 mod scroll;
 mod selection;
+mod sequences;
 mod shorten;
 mod terminal;
 pub mod theme;
@@ -54,6 +55,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::picture::Part;
 use crate::picture::palette::Palette;
 use crate::recover::effort::Effort;
 use crate::recover::slots::{Purpose, by_old_formula};
@@ -406,6 +408,22 @@ impl App {
         self.panes.world.forget_pixels();
     }
 
+    /// Says that the world on the screen is read by the old slot formula, if the borders of its blocks show it. The tour has its own
+    /// sentences.
+    fn announce_old_formula(&mut self) {
+        let Some(index) = self.index.as_ref().filter(|_| self.settings.notes.is_empty()) else { return };
+        let part = self.panes.world.part().or_else(|| Part::first(&index.save));
+        let Some(Part::Forest(number)) = part else { return };
+        let Some(forest) = index.save.forests.get(number) else { return };
+        // A single save is read again only if the borders of its blocks show the old formula.
+        let name = match index.has_several_saves() {
+            true if forest.inferred_slots.is_none() => return,
+            true => index.save.shown(&forest.dir),
+            false => "The save".to_owned(),
+        };
+        self.show_message(format!("{name} is read by the old slot formula, as the borders of its blocks show."));
+    }
+
     /// Goes to a block on the map of what differs.
     ///
     /// # Errors
@@ -415,30 +433,13 @@ impl App {
     }
 }
 
-/// Which forests are read by the old slot formula, because the borders of their blocks show it.
-fn describe_old_formula(placed: &Save) -> String {
-    let old: Vec<String> = placed
-        .forests
-        .iter()
-        .filter(|forest| forest.inferred_slots.is_some())
-        .map(|forest| placed.shown(&forest.dir))
-        .collect();
-    let (subject, its) = match &old[..] {
-        [first, _, ..] => (format!("{first} and {} more are", old.len() - 1), "their"),
-        [one] if placed.forests.len() > 1 => (format!("{one} is"), "its"),
-        _ => ("The save is".to_owned(), "its"),
-    };
-    format!("{subject} read by the old slot formula, as the borders of {its} blocks show.")
-}
-
 /// Reads the save again by the slot formula that the borders of its blocks show, where that is the old one.
 fn open_as_placed(save: &Arc<Save>, worker: &Worker<'_>) {
     let placed = by_old_formula(save, Purpose::Reading, &|| worker.is_cancelled());
     let Ok(Some(placed)) = placed else { return };
-    let message = describe_old_formula(&placed);
     let index = Index::read_as(placed, Arc::clone(save));
     worker.answer(move |app| {
         app.opened(Ok(index));
-        app.show_message(message);
+        app.announce_old_formula();
     });
 }

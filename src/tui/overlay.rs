@@ -168,15 +168,14 @@ fn marks(app: &App) -> Vec<(Role, String, &'static str)> {
         let (glyph, role, words) = kind.appearance(glyphs);
         out.push((role, format!("sectors  {glyph}"), words));
     }
-    for mark in [Mark::Torn, Mark::Misplaced, Mark::Unreadable, Mark::Warning] {
+    for mark in [Mark::Torn, Mark::Misplaced, Mark::Unreadable, Mark::Unowned, Mark::Warning] {
         out.push((Role::Warning, format!("world    {}", mark.letter()), mark.words()));
     }
-    let [right, missing] = if glyphs.ascii { [">", "x"] } else { ["→", "✗"] };
     for (role, mark, words) in [
-        (Role::Good, right, "put right"),
-        (Role::Warning, "~", "only likely"),
-        (Role::Unowned, "?", "goes to lost+found"),
-        (Role::Error, missing, "missing from the copy"),
+        (Role::Good, "=", "put right: put in place, or rewritten"),
+        (Role::Warning, "~", "in a likely place"),
+        (Role::Error, "x", "missing from the copy"),
+        (Role::Unowned, "?", "goes to lost+found (in the pane)"),
     ] {
         out.push((role, format!("repair   {mark}"), words));
     }

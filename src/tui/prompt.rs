@@ -11,6 +11,9 @@ use super::Selection;
 /// Characters that one paste can add.
 const MAX_PASTE: usize = 1000;
 
+/// Bytes of a line, at most: each key takes time in proportion to them.
+const MAX_LENGTH: usize = 4000;
+
 /// Lines that are remembered for each purpose.
 const MAX_HISTORY: usize = 50;
 
@@ -143,6 +146,9 @@ impl Prompt {
             _ => {}
         }
         let Some(request) = to_input_request(&Event::Key(*event)) else { return KeyResult::Unused };
+        if matches!(request, InputRequest::InsertChar(_)) && self.is_full() {
+            return KeyResult::Unused;
+        }
         self.input.handle(request);
         (self.error, self.recalled) = (None, None);
         KeyResult::Edited
@@ -165,9 +171,17 @@ impl Prompt {
         KeyResult::Edited
     }
 
+    /// Whether no further character fits.
+    fn is_full(&self) -> bool {
+        self.text().len() >= MAX_LENGTH
+    }
+
     /// Inserts pasted text at the cursor without its control characters.
     pub fn insert(&mut self, text: &str) {
         for c in text.chars().filter(|c| crate::printable::is_plain(*c)).take(MAX_PASTE) {
+            if self.is_full() {
+                break;
+            }
             self.input.handle(InputRequest::InsertChar(c));
         }
         self.error = None;
@@ -197,6 +211,16 @@ mod tests {
         prompt.insert("a\u{1b}[2Jb\n");
         assert_eq!(prompt.text(), "a[2Jb");
         assert_eq!(press(&mut prompt, KeyCode::Esc), KeyResult::Cancelled);
+    }
+
+    #[test]
+    fn a_line_does_not_grow_without_end() {
+        let mut prompt = Prompt::new(Purpose::GoTo, "");
+        let edited = (0..MAX_LENGTH * 3).filter(|_| press(&mut prompt, KeyCode::Char('x')) == KeyResult::Edited);
+        assert_eq!(edited.count(), MAX_LENGTH);
+        prompt.insert(&"y".repeat(MAX_PASTE));
+        assert_eq!(prompt.text().len(), MAX_LENGTH);
+        assert_eq!(press(&mut prompt, KeyCode::Backspace), KeyResult::Edited);
     }
 
     #[test]

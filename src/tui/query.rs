@@ -1,5 +1,5 @@
 //! Questions to the terminal: whether its background is light (OSC 11), and its name (XTVERSION), which says whether it draws
-//! pixels. The answers arrive among the keys.
+//! pixels. The answers arrive between the keys.
 //!
 //! Nothing waits for an answer, so that a terminal that gives none delays nothing, and keys that are typed before it are kept.
 
@@ -7,13 +7,10 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::Event;
 
 /// How long the program waits for an outstanding answer when it ends, so that the answer does not reach the shell.
 pub const TIME_LIMIT: Duration = Duration::from_millis(120);
-
-/// Characters of an answer, at most.
-const MAX_ANSWER: usize = 80;
 
 /// The questions whose answers are outstanding.
 static EXPECTED: AtomicU8 = AtomicU8::new(0);
@@ -71,6 +68,21 @@ pub fn is_expected() -> bool {
     EXPECTED.load(Ordering::Relaxed) != 0
 }
 
+/// What the terminal sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A key, the mouse, or a paste.
+    Event(Event),
+    /// A control string, such as an answer to a question: the character behind its escape, and its text.
+    Answer(char, String),
+}
+
+impl From<Event> for Received {
+    fn from(event: Event) -> Self {
+        Self::Event(event)
+    }
+}
+
 /// What the terminal answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -80,90 +92,19 @@ pub enum Answer {
     Name(String),
 }
 
-/// What a key turned out to be.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// Typed keys, which are a few if they looked like an answer at first.
-    Keys(Vec<KeyEvent>),
-    /// A part of an answer.
-    Part,
-    /// The end of an answer.
-    Answer(Answer),
+/// The answer to an outstanding question that a control string is: that about the background follows `ESC ]`, that about the name
+/// `ESC P`.
+pub fn answer(kind: char, text: &str) -> Option<Answer> {
+    let (question, answer) = parse(kind, text)?;
+    let expected = EXPECTED.fetch_and(!question.bit(), Ordering::Relaxed);
+    (expected & question.bit() != 0).then_some(answer)
 }
 
-/// Finds answers among the keys. That about the background begins with escape and `]`, that about the name with escape and
-/// `P>|`; both end with escape and `\`, the first one also with a bell.
-#[derive(Debug, Default)]
-pub struct AnswerParser {
-    question: Option<Question>,
-    keys: Vec<KeyEvent>,
-}
-
-impl AnswerParser {
-    /// Takes the next key.
-    pub fn take(&mut self, key: KeyEvent) -> Taken {
-        let expected = EXPECTED.load(Ordering::Relaxed);
-        if expected == 0 {
-            return Taken::Keys(vec![key]);
-        }
-        let taken = self.parse(key, expected);
-        if let Taken::Answer(answer) = &taken {
-            let question = match answer {
-                Answer::Light(_) => Question::Background,
-                Answer::Name(_) => Question::Name,
-            };
-            EXPECTED.fetch_and(!question.bit(), Ordering::Relaxed);
-        }
-        taken
-    }
-
-    fn parse(&mut self, key: KeyEvent, expected: u8) -> Taken {
-        let alt = key.modifiers.contains(KeyModifiers::ALT);
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let is_expected = |question: Question| expected & question.bit() != 0;
-        match (self.question, key.code) {
-            (None, KeyCode::Char(']')) if alt && is_expected(Question::Background) => {
-                self.question = Some(Question::Background);
-            }
-            (None, KeyCode::Char('P')) if alt && is_expected(Question::Name) => self.question = Some(Question::Name),
-            (Some(question), KeyCode::Char('\\')) if alt => return Taken::Answer(self.end(question)),
-            (Some(Question::Background), KeyCode::Char('g')) if control => {
-                return Taken::Answer(self.end(Question::Background));
-            }
-            (Some(question), KeyCode::Char(c)) if !alt && !control && self.fits(question, c) => {}
-            _ => {
-                self.question = None;
-                let mut keys = std::mem::take(&mut self.keys);
-                keys.push(key);
-                return Taken::Keys(keys);
-            }
-        }
-        self.keys.push(key);
-        Taken::Part
-    }
-
-    /// Whether a character can be the next one of the answer to a question.
-    fn fits(&self, question: Question, c: char) -> bool {
-        let at = self.keys.len();
-        at < MAX_ANSWER
-            && match question {
-                Question::Background => c.is_ascii_hexdigit() || matches!(c, 'r' | 'g' | 'b' | ':' | ';' | '/'),
-                // The second and third character tell it from keys that are typed.
-                Question::Name => match at {
-                    1 => c == '>',
-                    2 => c == '|',
-                    _ => c == ' ' || c.is_ascii_graphic(),
-                },
-            }
-    }
-
-    fn end(&mut self, question: Question) -> Answer {
-        self.question = None;
-        let text = self.keys.drain(..).skip(1).filter_map(|key| key.code.as_char()).collect::<String>();
-        match question {
-            Question::Background => Answer::Light(is_light(&text)),
-            Question::Name => Answer::Name(text.strip_prefix(">|").unwrap_or_default().to_owned()),
-        }
+fn parse(kind: char, text: &str) -> Option<(Question, Answer)> {
+    match kind {
+        ']' if text.starts_with("11;") => Some((Question::Background, Answer::Light(is_light(text)))),
+        'P' => Some((Question::Name, Answer::Name(text.strip_prefix(">|")?.to_owned()))),
+        _ => None,
     }
 }
 
@@ -184,46 +125,15 @@ fn is_light(answer: &str) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn alt(c: char) -> KeyEvent {
-        KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT)
-    }
-
-    fn plain(c: char) -> KeyEvent {
-        KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
-    }
-
     #[test]
-    fn an_answer_is_found_between_keys() {
-        let mut parser = AnswerParser::default();
-        assert_eq!(parser.parse(plain('1'), 3), Taken::Keys(vec![plain('1')]));
-        assert_eq!(parser.parse(alt(']'), 3), Taken::Part);
-        assert!("11;rgb:ffff/f0f0/ffff".chars().all(|c| parser.parse(plain(c), 3) == Taken::Part));
-        assert_eq!(parser.parse(alt('\\'), 3), Taken::Answer(Answer::Light(Some(true))));
-        assert_eq!(parser.parse(plain('1'), 3), Taken::Keys(vec![plain('1')]));
-        let end = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
-        parser.parse(alt(']'), 3);
-        "11;rgb:10/10/20".chars().for_each(|c| drop(parser.parse(plain(c), 3)));
-        assert_eq!(parser.parse(end, 3), Taken::Answer(Answer::Light(Some(false))));
-    }
-
-    #[test]
-    fn keys_that_look_like_an_answer_are_not_lost() {
-        let mut parser = AnswerParser::default();
-        assert_eq!((parser.parse(alt(']'), 3), parser.parse(plain('1'), 3)), (Taken::Part, Taken::Part));
-        assert_eq!(parser.parse(plain('q'), 3), Taken::Keys(vec![alt(']'), plain('1'), plain('q')]));
-    }
-
-    #[test]
-    fn the_name_of_the_terminal_is_found_between_keys() {
-        let mut parser = AnswerParser::default();
-        assert_eq!(parser.parse(plain('2'), 3), Taken::Keys(vec![plain('2')]));
-        assert_eq!(parser.parse(alt('P'), 3), Taken::Part);
-        assert!(">|kitty(0.35.2)".chars().all(|c| parser.parse(plain(c), 3) == Taken::Part));
-        assert_eq!(parser.parse(alt('\\'), 3), Taken::Answer(Answer::Name("kitty(0.35.2)".to_owned())));
-        // Alt and P, typed, is a key as soon as the next one is no part of an answer.
-        assert_eq!(parser.parse(alt('P'), 3), Taken::Part);
-        assert_eq!(parser.parse(plain('j'), 3), Taken::Keys(vec![alt('P'), plain('j')]));
-        assert_eq!(parser.parse(alt('P'), 1), Taken::Keys(vec![alt('P')]), "nobody asked for the name");
+    fn answers_are_distinguished() {
+        let light = |light| Some((Question::Background, Answer::Light(light)));
+        assert_eq!(parse(']', "11;rgb:ffff/f0f0/ffff"), light(Some(true)));
+        assert_eq!(parse(']', "11;rgb:10/10/20"), light(Some(false)));
+        assert_eq!(parse('P', ">|kitty(0.35.2)"), Some((Question::Name, Answer::Name("kitty(0.35.2)".to_owned()))));
+        for (kind, text) in [(']', "10;rgb:ff/ff/ff"), ('P', "1$r"), ('P', "11;"), (']', ">|x"), ('_', "G")] {
+            assert_eq!(parse(kind, text), None, "{kind}{text}");
+        }
     }
 
     #[test]

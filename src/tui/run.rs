@@ -15,7 +15,7 @@ use super::graphics::{Graphics, Protocol};
 use super::input::EventReader;
 use super::jobs::{Jobs, Message};
 use super::layout::Size;
-use super::query::{self, Answer, AnswerParser, Question, Taken};
+use super::query::{self, Answer, Question, Received};
 use super::terminal::{Screen, copy, restore};
 use super::theme::Theme;
 use super::update::{Event, request_missing, update};
@@ -292,8 +292,8 @@ impl EventReader {
         Ok(Self)
     }
 
-    fn read(&mut self) -> io::Result<TerminalEvent> {
-        ratatui::crossterm::event::read()
+    fn read(&mut self) -> io::Result<Received> {
+        ratatui::crossterm::event::read().map(Received::Event)
     }
 }
 
@@ -301,27 +301,28 @@ impl EventReader {
 fn keys(sender: Sender<Input>) -> io::Result<()> {
     let mut events = EventReader::start()?;
     std::thread::spawn(move || {
-        let mut answers = AnswerParser::default();
         loop {
-            let input = match events.read() {
-                Ok(TerminalEvent::Key(key)) => match answers.take(key) {
-                    Taken::Part => continue,
-                    Taken::Answer(answer) => Input::Answer(answer),
-                    Taken::Keys(keys) => {
-                        if !keys.into_iter().all(|key| sender.send(Input::Event(Event::Key(key))).is_ok()) {
-                            return;
-                        }
-                        continue;
+            let event = match events.read() {
+                Ok(Received::Event(event)) => event,
+                Ok(Received::Answer(kind, text)) => {
+                    if let Some(answer) = query::answer(kind, &text)
+                        && sender.send(Input::Answer(answer)).is_err()
+                    {
+                        return;
                     }
-                },
-                Ok(TerminalEvent::Mouse(mouse)) => Input::Event(Event::Mouse(mouse)),
-                Ok(TerminalEvent::Paste(text)) => Input::Event(Event::Paste(text)),
-                Ok(TerminalEvent::Resize(columns, rows)) => Input::Event(Event::Resize(columns, rows)),
-                Ok(TerminalEvent::FocusGained | TerminalEvent::FocusLost) => continue,
+                    continue;
+                }
                 Err(error) => {
                     let _ = sender.send(Input::Lost(error));
                     return;
                 }
+            };
+            let input = match event {
+                TerminalEvent::Key(key) => Input::Event(Event::Key(key)),
+                TerminalEvent::Mouse(mouse) => Input::Event(Event::Mouse(mouse)),
+                TerminalEvent::Paste(text) => Input::Event(Event::Paste(text)),
+                TerminalEvent::Resize(columns, rows) => Input::Event(Event::Resize(columns, rows)),
+                TerminalEvent::FocusGained | TerminalEvent::FocusLost => continue,
             };
             if sender.send(input).is_err() {
                 return;

@@ -6,6 +6,8 @@ use voxscope::tui::keys::Key;
 use voxscope::tui::update::Event;
 use voxscope::tui::{CompareWith, Driver, Settings};
 
+use crate::common::samples;
+
 /// Numbers that look random and are the same each time.
 struct Numbers(u64);
 
@@ -33,7 +35,7 @@ fn anything_may_be_done_on_any_two_samples() {
 
 fn anything(two: bool) {
     let dir = tempfile::tempdir().unwrap();
-    let samples = voxscope::demo::write_all(dir.path()).unwrap();
+    let samples = samples::write(dir.path());
     let keys: Vec<Key> = ACTIONS.iter().flat_map(|spec| spec.keys).map(|key| Key::parse(key).unwrap()).collect();
     let texts =
         ["0x40", "s3", "b1", "0,0,0", "1,0,-1", "end-16", "lod=0", "bytes>1", "error", "水", "/nowhere/rows.csv"];

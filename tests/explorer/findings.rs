@@ -355,3 +355,12 @@ fn a_cause_is_explained_and_its_findings_are_counted() {
         assert!(screen.contains("cause: killed-while-saving") && screen.contains("What can come back"), "{screen}");
     }
 }
+
+#[test]
+fn the_verdict_of_a_save_that_a_repair_does_not_mend_says_what_to_do() {
+    for (sample, step) in [("instances-twice", "voxscope show "), ("map-field", "voxscope info ")] {
+        let (driver, _dir) = on(sample, 120, 40);
+        let screen = driver.text_screen();
+        assert!(screen.contains(step), "{sample}: {screen}");
+    }
+}

@@ -180,3 +180,57 @@ fn a_legend_in_letters_shows_marks_by_the_letters_of_the_picture() {
     assert!(pane.contains("t torn 1 ") && pane.contains("? in a wrong place 11 "), "{pane}");
     assert!(!pane.contains("x t torn") && !pane.contains("x ? in"), "{pane}");
 }
+
+#[test]
+fn a_warning_about_a_layer_marks_its_block_in_every_pane() {
+    let (mut driver, _dir) = on("map-water-depth", 120, 40);
+    driver.keys("7 n 1 v v v v");
+    for _ in 0..9 {
+        if driver.text_screen().contains(" health") {
+            break;
+        }
+        driver.keys("v");
+    }
+    let screen = driver.text_screen();
+    assert!(pane_text(&driver).contains("! against the format 1"), "{screen}");
+    assert!(!crate::inspector_text(&driver).contains("nothing wrong"), "{screen}");
+    driver.keys("3");
+    let screen = driver.text_screen();
+    assert!(pane_text(&driver).contains("warning") && !pane_text(&driver).contains("damaged"), "{screen}");
+}
+
+#[test]
+fn an_unowned_block_is_not_marked_as_misplaced_and_a_doubled_one_is_whole() {
+    let mut driver = sized(&crash("disk_full/f1"), 200, 60);
+    let screen = driver.text_screen();
+    for words in ["in a wrong place", "against the format"] {
+        assert!(!pane_text(&driver).contains(words), "{words}: {screen}");
+    }
+    assert!(pane_text(&driver).contains("u unowned 1"), "{screen}");
+    assert!(screen.contains("right, which is only likely"), "{screen}");
+    // As many values are listed as there is room for.
+    assert!(pane_text(&driver).matches('■').count() > 5, "{screen}");
+    driver.keys("q");
+}
+
+#[test]
+fn a_small_screen_has_the_counts_of_the_verdict_and_the_key() {
+    for name in ["power_loss/c8", "disk_full/f1", "two_writers/w1"] {
+        let driver = sized(&crash(name), 80, 24);
+        let screen = driver.text_screen();
+        assert!(screen.contains(" Of ") && screen.contains(" shows a repair"), "{name}: {screen}");
+    }
+}
+
+#[test]
+fn the_size_of_a_column_is_called_so() {
+    let (mut driver, _dir) = on("crash-grown", 120, 40);
+    for _ in 0..9 {
+        if driver.text_screen().contains(" size") {
+            break;
+        }
+        driver.keys("v");
+    }
+    let said = crate::inspector_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("bytes in the column of blocks"), "{}", driver.text_screen());
+}

@@ -77,7 +77,8 @@ fn the_sectors_stand_before_and_after() {
     let mut driver = sized(&path, 80, 24);
     select(&mut driver, "r.-1.-1.0.vxr");
     driver.keys("8");
-    let screen = driver.text_screen();
+    // The folded tree beside the pane has letters of its own.
+    let screen = super::pane_text(&driver);
     let lines: Vec<&str> = screen.lines().collect();
     let row = |title: &str| lines.iter().position(|line| line.contains(title)).unwrap();
     let letters = |at: usize| lines[at].chars().filter(|c| c.is_alphabetic()).collect::<String>();
@@ -102,7 +103,7 @@ fn on_the_lost_one(driver: &mut Driver) {
 
 #[test]
 fn all_of_a_save_is_listed_and_likely_blocks_are_shown_from_there() {
-    let mut driver = sized(&crash("two_writers/w1"), 120, 60);
+    let mut driver = sized(&crash("two_writers/w1"), 160, 60);
     driver.keys("8 t");
     let screen = driver.text_screen();
     assert!(!screen.contains(" more; repair.json") && !screen.contains(" more that are only likely"), "{screen}");
@@ -171,6 +172,7 @@ fn an_accepted_block_is_an_argument_of_the_command() {
     assert!(command.ends_with("--level certain --accept 2,2,1@0=regions/lod0/r.0.0.0.vxr:125"), "{command}");
     driver.keys("esc");
     assert!(row_with(&driver, "sector 125").contains("accepted: "), "{}", driver.text_screen());
+    assert!(driver.text_screen().contains("The accepted place is not in these"), "{}", driver.text_screen());
     driver.keys("enter o Y");
     assert!(!driver.copied.clone().unwrap().contains("--accept"), "taken back");
 }
@@ -215,7 +217,7 @@ fn a_stream_is_previewed_row_by_row() {
         driver.keys("8");
         let screen = driver.text_screen();
         assert!(row_with(&driver, "rows kept").contains("1 missing"), "{screen}");
-        for words in ["✗ block (0, 0, 0) ", "? block (0, 0, 0) ", "→ block (0, 0, 0) "] {
+        for words in ["x block (0, 0, 0) ", "? block (0, 0, 0) ", "= block (0, 0, 0) "] {
             assert!(screen.contains(words), "{screen}");
         }
         assert!(screen.contains("voxscope repair"), "{screen}");
@@ -331,4 +333,74 @@ fn names_in_the_list_take_no_more_columns_than_they_need() {
     driver.keys("8");
     let row = row_with(&driver, "table says 22");
     assert!(row.contains("found at 10, goes to 10"), "{row}");
+}
+
+#[test]
+fn a_rewritten_block_and_its_old_bytes_are_listed() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let (mut driver, _dir) = on("block-depth", columns, rows);
+        select(&mut driver, "lod0/r.0.0.0.vxr");
+        driver.keys("8 end");
+        let screen = driver.text_screen();
+        assert!(row_with(&driver, "? sector 9").contains("the old bytes of block (1, 0, 0"), "{screen}");
+        assert!(words(&driver).contains("rewritten without what is against the format"), "{screen}");
+        assert!(row_with(&driver, "= block (1, 0, 0)").contains("found at 9"), "{screen}");
+    }
+}
+
+#[test]
+fn the_preview_names_its_file_and_a_key_leads_to_the_whole_save() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let (mut driver, _dir) = on("block-depth", columns, rows);
+        driver.keys("8");
+        assert!(super::pane_text(&driver).starts_with(" the whole save"), "{}", driver.text_screen());
+        driver.keys("n 8");
+        assert!(super::pane_text(&driver).starts_with(" regions/lod0/r.0.0.0.vxr"), "{}", driver.text_screen());
+        assert!(driver.text_screen().contains("a whole save"), "{}", driver.text_screen());
+        driver.keys("a");
+        assert!(super::pane_text(&driver).starts_with(" the whole save"), "{}", driver.text_screen());
+        assert!(driver.text_screen().contains("a one file"), "{}", driver.text_screen());
+        driver.keys("a");
+        assert!(super::pane_text(&driver).starts_with(" regions/lod0/r.0.0.0.vxr"), "{}", driver.text_screen());
+    }
+}
+
+#[test]
+fn the_command_is_for_the_selected_one_of_several_saves() {
+    let dir = super::samples(&["block-depth", "crash-grown"]);
+    let mut driver = sized(dir.path(), 120, 40);
+    for name in ["block-depth", "crash-grown"] {
+        let index = driver.app.index.clone().unwrap();
+        let item = (0..index.items.len()).find(|item| index.shown(*item).starts_with(name)).unwrap();
+        driver.app.select_node(index.node_of(item).unwrap());
+        driver.run_until_idle();
+        driver.keys("8 Y");
+        let save = dir.path().join(name);
+        let command = format!("voxscope repair {} --out {}-repaired ", save.display(), save.display());
+        assert!(driver.copied.clone().unwrap().starts_with(&command), "{:?}", driver.copied);
+        driver.keys("a Y");
+        let all = format!("voxscope repair {} --out ", dir.path().display());
+        assert!(driver.copied.clone().unwrap().starts_with(&all), "{:?}", driver.copied);
+    }
+}
+
+#[test]
+fn a_finding_that_no_repair_mends_is_not_called_healthy() {
+    let (mut driver, _dir) = on("map-water-depth", 120, 40);
+    driver.keys("7 n 8");
+    let screen = driver.text_screen();
+    assert!(screen.contains("1 finding, copied as it is: a repair does not"), "{screen}");
+    assert!(!screen.contains("healthy, copied"), "{screen}");
+}
+
+#[test]
+fn the_help_lists_the_marks_of_a_repair() {
+    let (mut driver, _dir) = on("block-depth", 80, 60);
+    driver.keys("?");
+    driver.text("/");
+    driver.text("repair   ");
+    let screen = driver.text_screen();
+    for mark in ["repair   =", "repair   ~", "repair   x", "repair   ?"] {
+        assert!(screen.contains(mark), "{mark}: {screen}");
+    }
 }

@@ -124,7 +124,7 @@ fn damage_is_seen_where_it_is() {
 #[test]
 fn what_is_shared_lost_or_beyond_has_marks() {
     for (name, glyph, words) in [
-        ("table-overlap", '!', "shared"),
+        ("table-overlap", '&', "shared"),
         ("table-gap", '?', "unowned"),
         ("table-beyond-end", '×', "beyond the end"),
         ("table-beyond-end", 'a', "unowned"),

@@ -38,6 +38,20 @@ fn each_stop_has_its_sentence_its_own_verdict_and_the_keys() {
 }
 
 #[test]
+fn it_begins_with_the_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    demo::write_tour(dir.path()).unwrap();
+    let old = demo::samples().find(|sample| sample.name == "blocks-v4-old-slots").unwrap();
+    (old.make)(&dir.path().join("healthy/blocks-v4-old-slots")).unwrap();
+    for (columns, rows) in [(120, 40), (80, 24)] {
+        let driver = tour(dir.path(), columns, rows);
+        let screen = driver.text_screen();
+        let last = screen.lines().last().unwrap();
+        assert!(last.contains("nearer") && !screen.contains("old slot formula"), "{columns} x {rows}: {screen}");
+    }
+}
+
+#[test]
 fn it_begins_with_a_world_that_has_colours() {
     let dir = tempfile::tempdir().unwrap();
     demo::write_tour(dir.path()).unwrap();

@@ -206,7 +206,9 @@ fn any_size_is_survived() {
 #[test]
 fn an_escape_sequence_without_an_end_does_not_lock_the_keys() {
     let dir = world();
-    for begin in ["\x1b[<", "\x1b[?", "\x1b[200~", "\x1b[200~text", "\x1b[1;", "\x1b[M", "\x1bO"] {
+    let begins =
+        ["\x1b[<", "\x1b[?", "\x1b[200~", "\x1b[200~text", "\x1b[1;", "\x1b[M", "\x1bO", "\x1bP", "\x1b]11;rgb:f"];
+    for begin in begins {
         for leave in ["q", "\x03"] {
             let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
             terminal.wait("the check", |screen| screen.contains("nothing wrong"));
@@ -216,6 +218,22 @@ fn an_escape_sequence_without_an_end_does_not_lock_the_keys() {
             assert_eq!(terminal.end(), Some(0), "{begin:?}");
             terminal.is_as_it_was();
         }
+    }
+}
+
+#[test]
+fn a_long_answer_without_an_end_does_not_lock_the_keys() {
+    let dir = world();
+    for begin in ["\x1bP", "\x1b]11;"] {
+        let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+        terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+        terminal.type_keys(begin);
+        for _ in 0..300 {
+            terminal.type_keys(&"x".repeat(1000));
+        }
+        terminal.type_keys("\x03");
+        assert_eq!(terminal.end(), Some(0), "{begin:?}");
+        terminal.is_as_it_was();
     }
 }
 

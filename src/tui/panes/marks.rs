@@ -31,7 +31,9 @@ pub enum SectorKind {
     Free,
     /// A block's.
     Block,
-    /// That of a block with a finding.
+    /// That of a block with a warning.
+    Warning,
+    /// That of a block with an error.
     Damaged,
     /// More than one block's.
     Shared,
@@ -47,11 +49,12 @@ pub enum SectorKind {
 
 impl SectorKind {
     /// Every kind, in the order of the legend.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Header,
         Self::Leaf,
         Self::Tree,
         Self::Block,
+        Self::Warning,
         Self::Damaged,
         Self::Shared,
         Self::Unowned,
@@ -68,6 +71,7 @@ impl SectorKind {
             Self::Stale => (glyphs.stale, Role::Stale, "stale"),
             Self::Free => (glyphs.free, Role::Free, "free"),
             Self::Block => ("+", Role::Block, "several blocks"),
+            Self::Warning => (glyphs.warning, Role::Warning, "warning"),
             Self::Damaged => (glyphs.error, Role::Error, "damaged"),
             Self::Shared => (glyphs.shared, Role::Shared, "shared"),
             Self::Unowned => (glyphs.unowned, Role::Unowned, "unowned"),
@@ -78,22 +82,30 @@ impl SectorKind {
     }
 }
 
-/// The kind of sectors of an owner; `damaged` when there is a finding about them.
+/// The kind of sectors of an owner; `worst` is the level of the worst finding about them.
 #[must_use]
-pub const fn kind_of_owner(owner: Owner, damaged: bool) -> SectorKind {
+pub fn kind_of_owner(owner: Owner, worst: Option<Level>) -> SectorKind {
     match owner {
         Owner::Header => SectorKind::Header,
-        Owner::Block(_) if damaged => SectorKind::Damaged,
-        Owner::Block(_) => SectorKind::Block,
+        Owner::Block(_) => with_level(SectorKind::Block, worst),
         Owner::Shared => SectorKind::Shared,
         Owner::Free | Owner::Page(PageKind::FreeTrunk) => SectorKind::Free,
         Owner::Stale => SectorKind::Stale,
         Owner::BeyondEnd(_) => SectorKind::Beyond,
         Owner::Lost => SectorKind::Unowned,
         Owner::Page(PageKind::Damaged) => SectorKind::Damaged,
-        Owner::Page(_) if damaged => SectorKind::Damaged,
-        Owner::Page(PageKind::Leaf) => SectorKind::Leaf,
-        Owner::Page(_) => SectorKind::Tree,
+        Owner::Page(PageKind::Leaf) => with_level(SectorKind::Leaf, worst),
+        Owner::Page(_) => with_level(SectorKind::Tree, worst),
+    }
+}
+
+/// The kind of sectors, or that of the worst finding about them.
+#[must_use]
+pub const fn with_level(kind: SectorKind, worst: Option<Level>) -> SectorKind {
+    match worst {
+        Some(Level::Error) => SectorKind::Damaged,
+        Some(Level::Warning) => SectorKind::Warning,
+        Some(Level::Note) | None => kind,
     }
 }
 
@@ -107,6 +119,8 @@ pub struct Marks {
     places: Vec<u64>,
     /// The worst finding above a note for each run, by its number.
     findings: Vec<u32>,
+    /// The level of that finding.
+    levels: Vec<Option<Level>>,
     /// How many sectors are of each kind.
     counts: [u64; SectorKind::ALL.len()],
     /// The worst finding about the bytes before sector 0, or about the whole file.
@@ -132,7 +146,7 @@ impl Marks {
     /// What a run is.
     #[must_use]
     pub fn kind(&self, run: usize) -> Option<SectorKind> {
-        Some(kind_of_owner(self.runs.get(run)?.owner, self.finding(run).is_some()))
+        Some(kind_of_owner(self.runs.get(run)?.owner, self.levels.get(run).copied().flatten()))
     }
 
     /// How many sectors are of a kind.
@@ -227,6 +241,8 @@ impl Marks {
             }
         }
         marks.spread(opened);
+        let level = |run| marks.finding(run).and_then(finding).map(|finding| finding.level());
+        marks.levels = (0..marks.runs.len()).map(level).collect();
         for (at, run) in marks.runs.iter().enumerate() {
             if let Some(count) = marks.kind(at).and_then(|kind| marks.counts.get_mut(kind as usize)) {
                 *count = count.saturating_add(run.count);

@@ -62,6 +62,12 @@ pub fn tried(app: &App) -> Option<(u8, [i32; 3])> {
     Some((state.lod, state.line.candidates.get(state.number)?.0))
 }
 
+/// The file of the block that is tried.
+pub fn tried_file(app: &App) -> Option<String> {
+    let region = super::plan(app)?.regions.get(state(app)?.region)?;
+    Some(crate::printable::path(&region.name))
+}
+
 /// What is tried, for the picture.
 pub fn trial(app: &App) -> Option<Trial> {
     let (_, position) = tried(app)?;
@@ -105,7 +111,7 @@ pub(super) fn can_accept(app: &App) -> bool {
 /// Accepts the candidate, or takes that back. Nothing is written: the command gets an argument.
 fn accept(app: &mut App) {
     let Some(choice) = choice(app) else {
-        app.show_message("This block has its place already; the repair writes it there.".into());
+        app.show_message("There is nothing to accept: only a whole block without a place can be put into one.".into());
         return;
     };
     let list = &mut app.panes.repair.accepted;
@@ -139,6 +145,7 @@ pub fn trial_words(app: &App) -> InspectorLines {
     } else {
         "the only one".into()
     };
-    out.push(("place", format!("{keys}, o accepts, esc goes back"), Role::Dim));
+    let accepts = if choice(app).is_some() { ", o accepts" } else { "" };
+    out.push(("place", format!("{keys}{accepts}, esc goes back"), Role::Dim));
     out
 }

@@ -5,8 +5,9 @@ mod candidate;
 mod strip;
 mod wait;
 
-pub use candidate::{act_on_trial, trial, trial_words, tried};
+pub use candidate::{act_on_trial, trial, trial_words, tried, tried_file};
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Click;
@@ -15,12 +16,13 @@ use crate::picture::Marks;
 use crate::printable::{argument, capitalize, count, grouped, likelihood, shell_word};
 use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
+use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Item, LoadState, Loaded, Part};
+use crate::tui::data::{Item, LoadState, Loaded, NodeId, NodeKind, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
-use crate::tui::theme::{Glyphs, Role};
+use crate::tui::theme::Role;
 use crate::tui::wrap::wrap;
 use crate::tui::{App, Focus};
 use unicode_width::UnicodeWidthStr;
@@ -37,12 +39,15 @@ const WHEEL: usize = 3;
 /// What a plan is made for: which reading of the save, and whether likely blocks are written.
 type PlanKey = (u64, bool);
 
+/// What a preview is of: a plan, the selected line of the tree, and whether the whole save is shown.
+type PreviewKey = (PlanKey, NodeId, bool);
+
 /// A plan, what the copy lacks beside blocks, and what to do with it, a sentence each.
 #[derive(Debug)]
 struct Planned {
     plan: Arc<Plan>,
     losses: Vec<String>,
-    advice: Option<&'static str>,
+    advice: Option<String>,
     totals: Totals,
 }
 
@@ -56,7 +61,9 @@ pub struct RepairState {
     /// How far the plan is.
     progress: wait::PlanProgress,
     /// What is done with the selected file.
-    preview: Option<((PlanKey, usize), Arc<Preview>)>,
+    preview: Option<(PreviewKey, Arc<Preview>)>,
+    /// The line of the tree for which the other one of file and whole save is shown.
+    turned: Option<NodeId>,
     /// Columns that the names of its lines take in the list.
     names: u16,
     /// The line under the cursor.
@@ -73,8 +80,45 @@ fn key(app: &App) -> PlanKey {
 
 /// What is done with what is selected.
 fn preview(app: &App) -> Option<&Arc<Preview>> {
-    let wanted = (key(app), app.selection.node);
+    let wanted = (key(app), app.selection.node, shows_whole(app));
     app.panes.repair.preview.as_ref().filter(|(key, _)| *key == wanted).map(|(_, preview)| preview)
+}
+
+/// Whether the whole save is shown, and not one file.
+fn shows_whole(app: &App) -> bool {
+    let has_file = app.selected_item().is_some();
+    // In a directory of several saves, a line below the first one selects a file of its save.
+    let is_several = app.index.as_ref().is_some_and(|index| index.has_several_saves());
+    let begins_whole = app.selects_directory() && (!is_several || app.selected_kind() == Some(NodeKind::Save));
+    !has_file || begins_whole != (app.panes.repair.turned == Some(app.selection.node))
+}
+
+/// The save that the preview is of: in a directory of several saves, that of the file that is shown.
+fn path_of_save(app: &App) -> PathBuf {
+    let root = app.findings.advice.root().path();
+    let Some(index) = app.index.as_ref().filter(|index| index.has_several_saves() && !shows_whole(app)) else {
+        return root.to_owned();
+    };
+    let file = app.selected_item().and_then(|item| index.file(item));
+    let dir = match (file, app.selected_item().and_then(|item| index.paths.get(item))) {
+        (Some(File::Region(forest, _)), _) => Some(forest.dir.as_path()),
+        (Some(File::Pak(dir, _)), _) => Some(dir.dir.as_path()),
+        (Some(File::Map(map)), _) => Some(map.dir.as_path()),
+        (Some(File::Stream(stream)), _) => Some(stream.path.as_path()),
+        (None, path) => path.and_then(|path| path.parent()),
+    };
+    // The path as it was given, with the names below it.
+    let below = dir.and_then(|dir| dir.strip_prefix(&index.save.path).ok()).filter(|below| *below != Path::new(""));
+    below.map_or_else(|| root.to_owned(), |below| root.join(below))
+}
+
+/// What the preview is of, in the row on top.
+fn heading(app: &App) -> String {
+    let Some(index) = &app.index else { return String::new() };
+    if !shows_whole(app) {
+        return app.selected_item().map_or_else(String::new, |item| index.shown(item));
+    }
+    if index.has_several_saves() { "all saves of the directory".to_owned() } else { "the whole save".to_owned() }
 }
 
 /// The plan, when it is there.
@@ -123,12 +167,17 @@ pub fn act(app: &mut App, action: Action) -> bool {
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                app.show_message("Only blocks with a place can be shown: lines marked ?, ~ or →.".into());
+                app.show_message("Only blocks with a place can be shown: lines marked ?, ~ or =.".into());
             }
             at
         }
         Action::Certainty => {
             app.panes.repair.likely = !app.panes.repair.likely;
+            0
+        }
+        Action::WholeSave => {
+            let node = app.selection.node;
+            app.panes.repair.turned = if app.panes.repair.turned == Some(node) { None } else { Some(node) };
             0
         }
         _ => return false,
@@ -163,6 +212,18 @@ pub fn has_candidate(app: &App) -> bool {
 #[must_use]
 pub fn can_accept(app: &App) -> bool {
     app.in_world() && candidate::can_accept(app)
+}
+
+/// Whether the preview can change between a file and the whole save.
+#[must_use]
+pub fn can_turn(app: &App) -> bool {
+    app.in_repair() && app.selected_item().is_some()
+}
+
+/// The word of the key that leads to the whole save and back.
+#[must_use]
+pub fn turn_hint(app: &App) -> &'static str {
+    if shows_whole(app) { "one file" } else { "whole save" }
 }
 
 /// Whether the line under the cursor can be looked at.
@@ -207,12 +268,13 @@ pub fn request_missing(app: &mut App) {
     request_plan(app);
     let Some(index) = app.index.clone() else { return };
     let wanted = key(app);
-    let key = (wanted, app.selection.node);
+    let whole = shows_whole(app);
+    let key = (wanted, app.selection.node, whole);
     if app.panes.repair.preview.as_ref().is_some_and(|(there, _)| *there == key) {
         return;
     }
     let Some(plan) = app.panes.repair.plan.get(&wanted).map(|planned| Arc::clone(&planned.plan)) else { return };
-    let preview = match app.selected_item().filter(|_| !app.selects_directory()) {
+    let preview = match app.selected_item().filter(|_| !whole) {
         None => Preview::for_save(&plan),
         Some(item) => {
             let Some(opened) = app.opened_item() else { return };
@@ -245,15 +307,36 @@ const LEVEL: u16 = 17;
 
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
-    let planned = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
+    let planned = app.panes.repair.plan.get(&key(app)).filter(|_| shows_whole(app));
     let changed = planned.filter(|planned| !planned.plan.changes_nothing());
     let totals = changed.map(|planned| planned.totals).filter(|totals| totals.source > 0);
     // What is missing at this level alone.
     let likely = app.findings.verdict.totals.filter(|_| !app.panes.repair.likely).map_or(0, |totals| totals.likely);
-    let blocks = totals.map_or_else(|| preview.summary.clone(), |totals| short_totals(&totals, likely));
-    let more: Vec<&str> = planned
-        .map_or_else(Vec::new, |planned| planned.losses.iter().map(String::as_str).chain(planned.advice).collect());
+    let blocks = match totals {
+        Some(totals) => short_totals(&totals, likely),
+        None => copied_words(app, preview).unwrap_or_else(|| preview.summary.clone()),
+    };
+    let more = planned.map(|planned| planned.losses.iter().chain(&planned.advice).map(String::as_str));
+    let accepted = match app.panes.repair.accepted.len() {
+        0 => None,
+        1 => Some("The accepted place is not in these figures.".to_owned()),
+        n => Some(format!("The {} accepted places are not in these figures.", grouped(n as u64))),
+    };
+    let more: Vec<&str> = accepted.as_deref().into_iter().chain(more.into_iter().flatten()).collect();
     if more.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), more.join(" ")) }
+}
+
+/// What is said of a file or a save that has findings and is copied as it is.
+fn copied_words(app: &App, preview: &Preview) -> Option<String> {
+    let index = app.index.as_ref().filter(|_| preview.unchanged && !app.findings.running)?;
+    let node = match app.selected_item().filter(|_| !shows_whole(app)) {
+        Some(item) => index.node_of(item)?,
+        None => 0,
+    };
+    let tally = app.findings.tally(node);
+    let found = u64::from(tally.errors) + u64::from(tally.warnings);
+    let does = if found == 1 { "it" } else { "them" };
+    (found > 0).then(|| format!("{}, copied as it is: a repair does not mend {does}", count(found, "finding")))
 }
 
 /// The totals of a repair in one row, in the words that the lines below have; `likely` of the missing blocks have likely places.
@@ -281,7 +364,9 @@ fn short_totals(totals: &Totals, likely: u64) -> String {
 
 /// The areas of the pane.
 struct Areas {
-    /// Rows of the summary.
+    /// The first row of the summary.
+    words: u16,
+    /// Rows of the heading and of the summary.
     top: u16,
     /// Rows of sectors, of each of the two pictures.
     sectors: u16,
@@ -305,8 +390,10 @@ impl Areas {
         let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 5).max(3)) } else { 1 };
         let command = height.saturating_sub(lines);
         let words = preview(app).map(|preview| summary(app, preview)).unwrap_or_default();
+        let heading = u16::from(height >= 8);
         let wrapped = wrap(&words, usize::from(width.saturating_sub(LEVEL + 2))).len();
         let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 4).max(3)) } else { 1 };
+        let top = top + heading;
         // The summary, the command, and the list have what they need; the pictures have what is left.
         let room = command.saturating_sub(top);
         let list = preview(app).map_or(1, |preview| u16::try_from(preview.lines.len()).unwrap_or(u16::MAX));
@@ -324,7 +411,7 @@ impl Areas {
         let pictures = if sectors == 0 { 0 } else { titles + if beside { sectors } else { 2 * sectors } };
         let legend = (sectors > 0).then_some(top + pictures);
         let list = top + pictures + u16::from(legend.is_some());
-        Self { top, sectors, beside, legend, list, rows: command.saturating_sub(list), command }
+        Self { words: heading, top, sectors, beside, legend, list, rows: command.saturating_sub(list), command }
     }
 
     fn first(&self, cursor: usize, lines: usize) -> usize {
@@ -341,10 +428,11 @@ pub fn command(app: &App) -> String {
         let one = Accepted { file: advice.below_root(&one.file), ..one.clone() };
         format!(" --accept {}", shell_word(one.to_string()))
     });
+    let path = path_of_save(app);
     let command = format!(
         "voxscope repair {} --out {} --level {level}{effort}{}",
-        argument(advice.root().path()),
-        crate::check::repaired_path(advice.root().path()),
+        argument(&path),
+        crate::check::repaired_path(&path),
         accepted.collect::<String>()
     );
     advice.root().with_options(command)
@@ -378,7 +466,10 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let level_width = u16::try_from(level.len()).unwrap_or(8) + 10;
     let parts = Areas::new(app, width, canvas.height());
     let room = width.saturating_sub(LEVEL + 2);
-    canvas.part(1, 0, room, parts.top).wrap(0, 0, &summary(app, preview), Role::Strong);
+    if parts.words > 0 {
+        canvas.put_within(1, 0, room, &heading(app), Role::Dim);
+    }
+    canvas.part(1, parts.words, room, parts.top - parts.words).wrap(0, 0, &summary(app, preview), Role::Strong);
     canvas.line(width.saturating_sub(level_width), 0, &[(Role::Dim, "level "), (Role::Key, level), (Role::Dim, "  t")]);
     let at = state.cursor.min(preview.lines.len().saturating_sub(1));
     if parts.sectors > 0 {
@@ -401,12 +492,13 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     canvas.part(x, parts.command, width.saturating_sub(x + 1), canvas.height()).wrap(0, 0, &command, Role::Key);
 }
 
-fn mark(subject: Subject, glyphs: &Glyphs) -> (&'static str, Role) {
+/// The mark of a line, as the picture of the repair has it.
+const fn mark(subject: Subject) -> (&'static str, Role) {
     match subject {
-        Subject::Missing => (if glyphs.ascii { "x" } else { "✗" }, Role::Error),
+        Subject::Missing => ("x", Role::Error),
         Subject::Lost => ("?", Role::Unowned),
         Subject::Likely => ("~", Role::Warning),
-        Subject::PutRight => (if glyphs.ascii { ">" } else { "→" }, Role::Good),
+        Subject::PutRight => ("=", Role::Good),
         Subject::Words => (" ", Role::Text),
     }
 }
@@ -422,7 +514,7 @@ fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Can
     let width = canvas.width();
     let names = app.panes.repair.names;
     for (y, (number, line)) in (parts.list..).zip(preview.lines.iter().enumerate().skip(first).take(rows)) {
-        let (mark, role) = mark(line.subject, &app.glyphs);
+        let (mark, role) = mark(line.subject);
         canvas.put(1, y, mark, role);
         let x = if line.name.is_empty() {
             1

@@ -147,7 +147,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         summary(app, index, &list, canvas);
     }
     let shown: Vec<ItemId> = items.skip(list.first).take(list.rows.into()).collect();
-    let damaged = strip::damaged(app, &shown);
+    let found = strip::found(app, &shown);
     for (y, (at, item)) in (top..).zip((list.first..).zip(&shown)) {
         let tally = tally(app, index, *item);
         let worst = tally.worst();
@@ -176,7 +176,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         }
         let width = canvas.width().saturating_sub(x + 3);
         if let Some(strip) = strip {
-            let damage = damaged.get(item).map_or(&[][..], Vec::as_slice);
+            let damage = found.get(item).map_or(&[][..], Vec::as_slice);
             strip.draw(app, damage, &mut canvas.part(x + 2, y, width, 1));
         }
         if at == list.cursor {

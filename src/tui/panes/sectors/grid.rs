@@ -192,8 +192,9 @@ pub fn cell_appearance(
 ) -> (String, Style) {
     let (glyph, role, _) = cell.kind.appearance(glyphs);
     let start = marks.runs.get(cell.run).is_none_or(|run| run.first == cell.sector);
-    // A damaged block has its mark at its first sector and its letter after it: neighbours can be told apart.
-    let is_block = cell.kind == SectorKind::Block || (cell.kind == SectorKind::Damaged && !start);
+    // A block with a finding has its mark at its first sector and its letter after it: neighbours can be told apart.
+    let is_block =
+        cell.kind == SectorKind::Block || (matches!(cell.kind, SectorKind::Damaged | SectorKind::Warning) && !start);
     let single = is_block && !cell.several;
     if !single {
         let style = theme.style(role);
@@ -210,6 +211,7 @@ pub fn cell_appearance(
     }
     let role = match cell.kind {
         SectorKind::Damaged => Role::Error,
+        SectorKind::Warning => Role::Warning,
         _ if cell.run.is_multiple_of(2) => Role::Block,
         _ => Role::BlockOther,
     };

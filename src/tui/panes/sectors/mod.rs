@@ -318,7 +318,10 @@ fn segment(
         (_, None) => (format!("{glyph} {words}"), role),
     };
     let style = app.settings.theme.style(role);
-    let solid = matches!(cell.kind, SectorKind::Block | SectorKind::Damaged | SectorKind::Shared | SectorKind::Beyond);
+    let solid = matches!(
+        cell.kind,
+        SectorKind::Block | SectorKind::Warning | SectorKind::Damaged | SectorKind::Shared | SectorKind::Beyond
+    );
     let style = match (solid, cell.selected) {
         (true, true) => app.settings.theme.style(Role::Selected),
         (true, false) => style.add_modifier(Modifier::REVERSED).remove_modifier(Modifier::BOLD),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::damage::Level;
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Index, ItemId, Opened, Part, Store};
 use crate::tui::jobs::JobKind;
-use crate::tui::panes::marks::{SectorKind, kind_of_owner};
+use crate::tui::panes::marks::{SectorKind, kind_of_owner, with_level};
 use crate::tui::theme::{Glyphs, Role};
 
 /// Parts that the sectors of a file are summed up in.
@@ -56,7 +57,7 @@ impl Strip {
         let bin = |sector: u64| crate::bytes::index(sector.saturating_mul(count) / sectors.max(1));
         for run in &map.runs {
             let last = run.first.saturating_add(run.count).saturating_sub(1).min(sectors.saturating_sub(1));
-            let kind = kind_of_owner(run.owner, false);
+            let kind = kind_of_owner(run.owner, None);
             let part = bins.get_mut(bin(run.first)..=bin(last)).unwrap_or_default();
             part.iter_mut().filter(|to| **to < kind).for_each(|to| *to = kind);
         }
@@ -70,25 +71,26 @@ impl Strip {
         }
     }
 
-    /// Draws the strip over the width of the canvas; `damaged` are offsets of damaged bytes.
-    pub fn draw(&self, app: &App, damaged: &[u64], canvas: &mut Canvas<'_>) {
+    /// Draws the strip over the width of the canvas; `found` are offsets of bytes with findings, and their levels.
+    pub fn draw(&self, app: &App, found: &[(u64, Level)], canvas: &mut Canvas<'_>) {
         let width = usize::from(canvas.width()).min(self.bins.len().max(1) * 4);
         if width == 0 || self.bins.is_empty() {
             return;
         }
-        let damaged: Vec<u64> =
-            damaged.iter().map(|byte| byte.saturating_sub(self.header_bytes) / self.sector_size).collect();
+        let sector_of = |byte: u64| byte.saturating_sub(self.header_bytes) / self.sector_size;
+        let found: Vec<(u64, Level)> = found.iter().map(|(byte, level)| (sector_of(*byte), *level)).collect();
         // A sector may have several cells, or a cell several sectors.
         let sector_at = |x: usize| (x as u64).saturating_mul(self.sectors.max(1)) / width as u64;
-        let is_damaged = |x: usize| {
+        let worst = |x: usize| {
             let (from, to) = (sector_at(x), sector_at(x + 1));
-            damaged.iter().any(|sector| from <= *sector && *sector < to.max(from + 1))
+            let here = found.iter().filter(|(sector, _)| from <= *sector && *sector < to.max(from + 1));
+            here.map(|(_, level)| *level).max()
         };
         for x in 0..width {
             let (from, to) = (x * self.bins.len() / width, (x + 1) * self.bins.len() / width);
             let part = self.bins.get(from..to.max(from + 1)).unwrap_or_default();
             let kind = part.iter().max().copied().unwrap_or(SectorKind::Stale);
-            let kind = if is_damaged(x) { SectorKind::Damaged } else { kind };
+            let kind = with_level(kind, worst(x));
             let (glyph, role) = glyph(kind, &app.glyphs);
             canvas.put(u16::try_from(x).unwrap_or(u16::MAX), 0, glyph, role);
         }
@@ -142,15 +144,15 @@ pub fn request(app: &mut App, index: &Arc<Index>, items: &[ItemId]) {
     );
 }
 
-/// Where findings worse than notes are in some files, in bytes.
-pub fn damaged(app: &App, items: &[ItemId]) -> HashMap<ItemId, Vec<u64>> {
-    let mut out: HashMap<ItemId, Vec<u64>> = HashMap::new();
+/// Where findings worse than notes are in some files, in bytes, and their levels.
+pub fn found(app: &App, items: &[ItemId]) -> HashMap<ItemId, Vec<(u64, Level)>> {
+    let mut out: HashMap<ItemId, Vec<(u64, Level)>> = HashMap::new();
     for (item, finding) in app.findings.items.iter().zip(&app.findings.list) {
         if let (Some(item), Some(span)) = (item, finding.span)
-            && finding.level() > crate::damage::Level::Note
+            && finding.level() > Level::Note
             && items.contains(item)
         {
-            out.entry(*item).or_default().push(span.start);
+            out.entry(*item).or_default().push((span.start, finding.level()));
         }
     }
     out
@@ -162,7 +164,8 @@ pub fn draw_legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
     let strips = || app.panes.sectors.strips.by_item.values().flatten();
     let occurs = |kind: SectorKind| match kind {
         SectorKind::Block => true,
-        SectorKind::Damaged => app.findings.counts.errors + app.findings.counts.warnings > 0,
+        SectorKind::Damaged => app.findings.counts.errors > 0,
+        SectorKind::Warning => app.findings.counts.warnings > 0,
         kind => strips().any(|strip| strip.bins.contains(&kind)),
     };
     for kind in [
@@ -170,6 +173,7 @@ pub fn draw_legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
         SectorKind::Header,
         SectorKind::Leaf,
         SectorKind::Tree,
+        SectorKind::Warning,
         SectorKind::Damaged,
         SectorKind::Shared,
         SectorKind::Unowned,

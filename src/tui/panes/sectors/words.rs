@@ -36,6 +36,7 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     out.push((Role::Text, format!("{} of {} B", count(map.in_file, unit), grouped(map.sector_size.into()))));
     for kind in [
         SectorKind::Damaged,
+        SectorKind::Warning,
         SectorKind::Beyond,
         SectorKind::Unowned,
         SectorKind::Shared,
@@ -44,6 +45,7 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     ] {
         let (_, role, words) = kind.appearance(&app.glyphs);
         if marks.count(kind) > 0 {
+            let words = if kind == SectorKind::Warning { "with a warning" } else { words };
             out.push((role, format!("{} {words}", grouped(marks.count(kind)))));
         }
     }

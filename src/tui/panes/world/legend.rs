@@ -59,6 +59,9 @@ fn share_text(share: f32) -> String {
 /// The most rows of a legend; what has no place in them is counted.
 const LEGEND_ROWS: u16 = 3;
 
+/// Rows of the pane from which on the legend also has rows for rare values.
+const ROWS_OF_LARGE: u16 = 40;
+
 /// Columns that a count of entries without a place takes.
 const REST: u16 = 13;
 
@@ -88,10 +91,16 @@ fn scale_width(app: &App, view: View) -> u16 {
     u16::try_from(scale_bar(app, view).width()).unwrap_or(0) + 1
 }
 
-/// Rows that the legend of a picture takes below it: rare values get no row of their own.
+/// Rows that the legend of a picture takes below it: on small screens, rare values are only counted.
 pub fn rows(app: &App, image: &Image, view: View) -> u16 {
-    let entries: Vec<Entry> = entries(app, image).into_iter().filter(|entry| !entry.is_rare()).collect();
-    let width = app.pane_inside().width;
+    let Rect { width, height, .. } = app.pane_inside();
+    let mut entries = entries(app, image);
+    let all = entries.iter().map(Entry::values).sum::<usize>();
+    if height < ROWS_OF_LARGE {
+        entries.retain(|entry| !entry.is_rare());
+    }
+    let rare = all - entries.iter().map(Entry::values).sum::<usize>();
+    entries.extend((rare > 0).then_some(Entry::More(rare)));
     let scale = scale_width(app, view);
     let fits = |rows: &u16| arrange(&entries, width, scale, *rows).len() == entries.len();
     (1..LEGEND_ROWS).find(fits).unwrap_or(LEGEND_ROWS)

@@ -16,10 +16,11 @@ mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::check::Finding;
 use crate::picture::{Layer, Look, Mark, Marks, Part};
 use crate::printable::count;
 use crate::tui::App;
-use crate::tui::data::{Item, LoadState, difference::Fate};
+use crate::tui::data::{Item, ItemId, LoadState, Slot, difference::Fate};
 use crate::tui::go::WorldTarget;
 
 pub use act::{act, click};
@@ -165,6 +166,9 @@ pub fn follow_selection(app: &mut App) {
             health: state.health,
             ..WorldState::default()
         };
+        if index.has_several_saves() {
+            app.announce_old_formula();
+        }
     }
 }
 
@@ -271,8 +275,11 @@ fn update_marks(app: &mut App, part: Part) {
     let Some(index) = app.index.clone() else { return };
     let (run, from, of) = app.panes.world.marked;
     let had_verdict = app.panes.world.is_corrected;
+    // Findings about a layer of a map name bytes: its file says whose they are.
+    let layer = app.item_key().filter(|_| matches!(part, Part::Layer(..)) && app.opened_item().is_some());
     let fresh = run != app.findings.run
         || of != Some(part)
+        || app.panes.world.marked_layer != layer
         || from > app.findings.list.len()
         || had_verdict && crate::tui::verdict::damaged(app).is_none();
     let (mut marks, from) =
@@ -281,6 +288,9 @@ fn update_marks(app: &mut App, part: Part) {
         let here = item.and_then(|item| index.node_of(item)).and_then(|node| load::part_of(&index, node));
         if here == Some(part) {
             marks.add(finding);
+            if let (Some(ready), Part::Layer(..), None) = (ready(app), part, finding.block) {
+                mark_of_layer(app, ready, *item, finding, &mut marks);
+            }
         }
     }
     // The legend counts what the verdict counts, once that is known.
@@ -292,7 +302,25 @@ fn update_marks(app: &mut App, part: Part) {
     }
     app.panes.world.is_corrected = is_corrected;
     app.panes.world.marks = marks;
+    app.panes.world.marked_layer = layer;
     app.panes.world.marked = (app.findings.run, app.findings.list.len(), Some(part));
+}
+
+/// Marks the block of a layer in whose bytes a finding is; of a layer that is one array all parts in which it is drawn.
+fn mark_of_layer(app: &App, ready: &Ready, item: Option<ItemId>, finding: &Finding, marks: &mut Marks) {
+    let Some(opened) = app.opened_item().filter(|opened| Some(opened.item) == item) else { return };
+    let (Some(mark), Some(span)) = (Mark::for_code(finding.code()), finding.span) else { return };
+    let sector = opened.sector_at(span.start);
+    let holds = |slot: &&Slot| sector.is_some_and(|sector| (slot.first..slot.first + slot.count).contains(&sector));
+    match opened.slots.iter().find(holds).map(|slot| slot.position) {
+        Some(Some(position)) => marks.put(0, position, mark),
+        Some(None) => {
+            let tables = ready.source.tables.iter();
+            let blocks = tables.flat_map(|table| table.blocks.iter().map(|block| (table.lod, block.position)));
+            blocks.for_each(|(lod, position)| marks.put(lod, position, mark));
+        }
+        None => {}
+    }
 }
 
 /// The marks that the picture shows now.

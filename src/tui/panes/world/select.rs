@@ -3,7 +3,7 @@
 use crate::damage::Space;
 use crate::godot::textures::{INDICES, WEIGHTS};
 use crate::picture::legend::lods;
-use crate::picture::{Layer, Look, Part, Pixel, TileKey};
+use crate::picture::{Layer, Look, Mark, Part, Pixel, TileKey};
 use crate::printable::triple;
 use crate::tui::action::Action;
 use crate::tui::data::{Item, ItemId, Part as FilePart};
@@ -306,7 +306,10 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
             }
         }
         Layer::Size => {
-            out.extend(there.map(|pixel| ("stored", crate::printable::count(pixel.value.into(), "byte"), Role::Text)));
+            // A map in one array has no columns of blocks.
+            let of = if ready.source.layer().is_some() { "" } else { " in the column of blocks" };
+            let words = |bytes: u32| format!("{}{of}", crate::printable::count(bytes.into(), "byte"));
+            out.extend(there.map(|pixel| ("stored", words(pixel.value), Role::Text)));
         }
         Layer::Coverage => out.extend(there.map(|pixel| ("", lods(pixel.value), Role::Text))),
     }
@@ -322,15 +325,20 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
         out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
     }
+    // Where a block is tried, the file that is selected may be another one.
+    let tried = crate::tui::panes::repair::tried_file(app);
     if let Some(index) = &app.index
         && let Some(item) = app.selected_item()
     {
-        out.push(("file", index.shown(item), Role::Text));
+        out.push(("file", tried.unwrap_or_else(|| index.shown(item)), Role::Text));
     }
     let worst = world.marks.at(&ready.source, [x, z]);
     let mark = block.map_or(worst, |(lod, block)| world.marks.of_block(lod, block.position));
     let state = match mark {
-        Some(mark) => (format!("{} {}", mark.letter(), mark.words()), Role::Error),
+        Some(mark) => {
+            let role = if mark == Mark::Warning { Role::Warning } else { Role::Error };
+            (format!("{} {}", mark.letter(), mark.words()), role)
+        }
         None if app.findings.running => ("not checked yet".to_owned(), Role::Dim),
         None => (format!("{} nothing wrong", app.glyphs.good), Role::Good),
     };

@@ -102,6 +102,8 @@ pub struct WorldState {
     pub(super) marks: Marks,
     /// The check, and how many of its findings are in the marks.
     pub(super) marked: (u64, usize, Option<Part>),
+    /// The open layer of a map whose blocks the marks were looked up in.
+    pub(super) marked_layer: Option<crate::tui::ItemKey>,
     /// Whether the marks are those that the verdict counts.
     pub(super) is_corrected: bool,
     pub(super) drag: Option<[u16; 2]>,
@@ -143,6 +145,7 @@ impl Default for WorldState {
             health: None,
             marks: Marks::default(),
             marked: (0, 0, None),
+            marked_layer: None,
             is_corrected: false,
             drag: None,
             image: None,
@@ -163,6 +166,12 @@ impl WorldState {
     #[cfg(feature = "graphics")]
     pub fn forget_pixels(&mut self) {
         self.drawn.clear();
+    }
+
+    /// The world that is shown.
+    #[must_use]
+    pub const fn part(&self) -> Option<Part> {
+        self.part
     }
 
     pub(super) fn shows_health(&self) -> bool {
