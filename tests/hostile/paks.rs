@@ -97,3 +97,18 @@ fn a_pak_region_that_claims_records_it_does_not_have() {
     finds(&path, "pak-record-offset");
     every_command(&path);
 }
+
+#[test]
+fn a_first_block_terabytes_beyond_the_file() {
+    let streams: Vec<Vec<u8>> = (0..3).map(|n| pak::payload::encode(&vec![n; 20_000])).collect();
+    let mut file = pak_head(3, |n| (n as i16, 1, streams[n as usize].len() as i32));
+    for stream in &streams {
+        file.extend(stream);
+        file.resize(file.len().next_multiple_of(4096), 0);
+    }
+    file[12..16].copy_from_slice(&i32::MAX.to_le_bytes());
+    // The chunks behind the cut are off the grid of blocks.
+    file.drain(4096 + 5000..4096 + 5002);
+    let (_dir, path) = paks(&[(PAK, &file)]);
+    every_command(&path);
+}

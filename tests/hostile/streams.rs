@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
+use voxscope::godot::container::{self, Mode};
 
+use super::random::Random;
 use super::{every_command, run, temp};
 
 /// A stream of so many rows without a value, with keys of a type, a number of their format, and a term for each of them.
@@ -46,4 +48,28 @@ fn texts_in_another_order_than_their_places() {
     let checked = run(&["check".as_ref(), path.as_ref()] as &[&OsStr]);
     assert!(checked.out.contains("500,000"), "{}", checked.out);
     run(&["info".as_ref(), path.as_ref()]);
+}
+
+/// Rows of 12 MiB each, whose blocks take as much again.
+#[test]
+fn large_rows_are_in_memory_one_at_a_time() {
+    let (_dir, path) = empty_rows(6, "INTEGER", 0, "n");
+    let mut random = Random::new(1);
+    // 128 x 128 x 128 voxels: three raw channels of 16 bits, and five of one value.
+    let mut plain = vec![4, 128, 0, 128, 0, 128, 0];
+    for _ in 0..3 {
+        plain.push(0x10);
+        plain.extend((0..128u32.pow(3)).flat_map(|_| (random.below(60_000) as u16).to_le_bytes()));
+    }
+    plain.extend([0x01, 0].repeat(5));
+    plain.extend(0x900d_f00d_u32.to_le_bytes());
+    let mut block = Vec::new();
+    container::encode(Mode::Lz4, &plain, &mut block);
+    assert!(block.len() > 8 << 20);
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch("UPDATE meta SET block_size_po2 = 7").unwrap();
+    database.execute("UPDATE blocks SET vb = ?", [&block]).unwrap();
+    database.close().unwrap();
+    let checked = run(&["check".as_ref(), path.as_ref()] as &[&OsStr]);
+    assert!(checked.out.contains("6 blocks") && checked.out.contains("72.0 MiB decompressed"), "{}", checked.out);
 }

@@ -21,7 +21,7 @@ use voxscope::save::{Options, PakOptions, Save};
 use crate::common::damage::{FileDamage, TableDamage, table_at};
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::writer::Random;
-use crate::common::{committed, copy_dir, files_below};
+use crate::common::{committed, copy_dir, files_below, samples};
 
 fn causes(path: &Path) -> Vec<Cause> {
     let save = Save::open(path, &Options::default()).unwrap();
@@ -71,7 +71,7 @@ const STATES: &[(u32, &str, CauseKind)] = &[
 fn each_state_that_an_engine_leaves_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     let numbers: BTreeSet<u32> = STATES.iter().map(|(n, ..)| *n).collect();
     assert_eq!(numbers, (1..=17).collect());
     for (n, sample, kind) in STATES {
@@ -162,7 +162,7 @@ fn damage_to_files_by_disks_and_copies_is_named() {
 fn no_cause_is_named_where_nothing_shows_that_bytes_changed() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     for sample in [
         "instances-twice",
         "link-skipped",
@@ -254,7 +254,7 @@ fn the_figures_follow_the_cause_that_moved_blocks() {
     fs::remove_file(world.join("meta.vxrm")).unwrap();
     let save = Save::open(&world, &Options::default()).unwrap();
     let totals = repair::expected_totals(&save, &repair::Options::default()).unwrap();
-    let lines = check::verdict(&causes(&world), Some(&totals), &SaveArguments::new(&save), Effort::NORMAL);
+    let lines = check::verdict(&causes(&world), Some(&totals), None, &SaveArguments::new(&save), Effort::NORMAL);
     assert!(lines.iter().any(|line| line == "The copy of the save is incomplete."), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("The game was killed while it saved: of ")), "{lines:?}");
 }
@@ -287,14 +287,14 @@ fn an_array_that_ends_at_a_copy_buffer_is_a_copy_that_was_cut_off() {
 fn an_option_that_does_not_fit_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     let path = root.join("healthy/pak-room");
     let with = |pak: PakOptions| {
         let save = Save::open(&path, &Options::default().pak(pak)).unwrap();
         let mut findings = Findings::default();
         check::run(&save, &check::Options::default().level(Level::Semantic), |finding| findings.add(&finding));
         let causes = findings.causes(&save);
-        let lines = check::verdict(&causes, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
+        let lines = check::verdict(&causes, None, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
         (causes.iter().map(|cause| cause.kind).collect::<Vec<_>>(), lines)
     };
     let shape = Given { size: Some([5; 3]), voxel_bytes: Some(1) };
@@ -316,7 +316,7 @@ fn causes_with(path: &Path, options: &Options) -> (Vec<CauseKind>, String) {
     let mut findings = Findings::default();
     check::run(&save, &check::Options::default().level(Level::Semantic), |finding| findings.add(&finding));
     let causes = findings.causes(&save);
-    let lines = check::verdict(&causes, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
+    let lines = check::verdict(&causes, None, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
     (causes.iter().map(|cause| cause.kind).collect(), lines)
 }
 
