@@ -325,7 +325,7 @@ fn the_explorer_counts_what_check_counts() {
     use voxscope::check;
     let demo = Demo::new();
     for sample in demo::samples() {
-        let save = Save::open(&demo.root.join(sample.path()), &Options::default()).unwrap();
+        let save = Save::open(demo.path(sample.path().to_str().unwrap()).as_ref(), &Options::default()).unwrap();
         let semantic = check::Options::default().level(check::Level::Semantic);
         let mut at_once = Vec::new();
         let summary = check::run(&save, &semantic, |finding| at_once.push(finding));

@@ -68,7 +68,7 @@ fn control_characters_in_any_text_of_any_format_reach_no_terminal() {
         .filter(|path| {
             path.starts_with("healthy") || path.ends_with("map-file-missing") || path.ends_with("meta-extra")
         })
-        .map(|path| demo.root.join(path))
+        .map(|path| demo.path(path.to_str().unwrap()).into())
         .collect();
     let wrong: Vec<String> = samples
         .par_iter()

@@ -49,7 +49,7 @@ fn a_journal_beside_a_new_database_is_refused() {
 
 #[test]
 fn nothing_is_written_into_the_save() {
-    let demo = Demo::new();
+    let demo = Demo::all();
     let before = state(&demo.root);
     let (forest, stream) = (demo.path("healthy/current"), demo.path("healthy/stream/world.sqlite"));
     let region = format!("{forest}/regions/lod0/r.0.0.0.vxr");

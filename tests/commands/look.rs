@@ -206,6 +206,8 @@ fn explain_knows_every_cause_that_check_names() {
         assert!(text.contains(&format!("{kind} · cause · {}", kind.sentence())), "{text}");
         let words = joined(&text);
         assert!(words.contains(kind.lost()) && words.contains(kind.comes_back()), "{text}");
+        let (_, next) = words.rsplit_once(" Next: ").expect("what to do");
+        assert!(next.contains("`voxscope ") || next.starts_with("Nothing"), "{text}");
     }
     // One name is a code and a cause.
     assert!(output(&["explain", "slots-mixed"]).starts_with("slots-mixed · warning · "));

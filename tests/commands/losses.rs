@@ -231,7 +231,7 @@ fn a_block_of_which_only_the_number_of_sectors_is_wrong_is_kept_where_it_is() {
     let dir = tempdir().unwrap();
     let (totals, text, exit) = totals(&save, &dir.path().join("copy"));
     assert_eq!((exit, &totals["kept"], &totals["put_right"]), (Some(1), &12.into(), &0.into()), "{totals}");
-    assert!(text.contains("mends 1 file and keeps the 12 blocks"), "{text}");
+    assert!(text.contains("mends 1 file and keeps all 12 blocks"), "{text}");
     for words in ["in the wrong place", "had no entry"] {
         assert!(!text.contains(words), "{text}");
     }

@@ -61,6 +61,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use common::files_below;
@@ -135,21 +136,37 @@ fn keys(json: &Json) -> Vec<&str> {
     json.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
+/// The samples, each written when a test first asks for it: writing and removing hundreds of files takes longer than most tests.
 struct Demo {
     _dir: TempDir,
     root: PathBuf,
+    written: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Demo {
     fn new() -> Self {
         let dir = tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap().join("demo");
-        demo::write_all(&root).unwrap();
-        Self { _dir: dir, root }
+        fs::create_dir(&root).unwrap();
+        Self { _dir: dir, root, written: Mutex::default() }
+    }
+
+    /// With all samples.
+    fn all() -> Self {
+        let demo = Self::new();
+        demo.path("");
+        demo
     }
 
     fn path(&self, below: &str) -> String {
         let path = self.root.join(below);
+        let mut written = self.written.lock().unwrap();
+        for sample in demo::samples().map(demo::Sample::path) {
+            let is_asked_for = Path::new(below).starts_with(&sample) || sample.starts_with(below);
+            if is_asked_for && written.insert(sample.clone()) {
+                common::samples::write_part(&self.root, &sample);
+            }
+        }
         assert!(path.exists(), "{below}");
         path.to_str().unwrap().to_owned()
     }
@@ -367,7 +384,7 @@ fn colours_only_where_they_are_wanted() {
 
 #[test]
 fn no_command_changes_a_save() {
-    let demo = Demo::new();
+    let demo = Demo::all();
     let before = state(&demo.root);
     let root = demo.path("");
     let save = demo.path("healthy/current");

@@ -7,7 +7,7 @@ use tempfile::tempdir;
 use voxscope::demo;
 
 use crate::common::files_below;
-use crate::{code, command, finish, output, run, state};
+use crate::{Demo, code, command, finish, output, run, state};
 
 #[test]
 fn demo_never_overwrites() {
@@ -43,4 +43,26 @@ fn demo_shows_every_sample_and_leaves_nothing() {
         assert!(run.out.contains(sample.about), "{}", sample.name);
     }
     assert_eq!(files_below(dir.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_tour_without_a_terminal_has_the_words_of_check() {
+    let demo = Demo::new();
+    let tour = command(&["demo"]).output().unwrap();
+    let tour = String::from_utf8(tour.stdout).unwrap();
+    for sample in [
+        "healthy/blocks-v4-old-slots",
+        "damaged/conversion-left",
+        "damaged/stream-wal",
+        "damaged/block-unlisted",
+        "healthy/current",
+    ] {
+        let (_, after) = tour.split_once(&format!("{sample} ")).unwrap();
+        let said = after.lines().nth(1).unwrap().trim();
+        let checked = run(&["check", &demo.path(sample)]).out;
+        assert!(
+            checked.contains(&format!("{said} ·")) || checked.contains(&format!("{said}, ")),
+            "{sample}: {said}, {checked}"
+        );
+    }
 }

@@ -113,10 +113,13 @@ pub enum FileDamage {
     CutWithin,
     /// The last quarter of the sectors is gone.
     TailCut,
+    /// A page of the sectors is where another one was, and the last eighth of the sectors is there once more behind the end.
+    PageDoubledAndTail,
 }
 
 impl FileDamage {
-    /// Every kind; a bit of the magic, the version, the sizes, a depth, the sector size and the palette's mark.
+    /// Every kind that keeps whole blocks in their order; a bit of the magic, the version, the sizes, a depth, the sector size and
+    /// the palette's mark.
     pub const ALL: [Self; 15] = [
         Self::HeaderZeroed,
         Self::HeaderBit(0),
@@ -175,6 +178,15 @@ impl FileDamage {
             Self::CutWithin => {
                 file.drain(middle..middle + 100);
                 vec![middle..middle + 100]
+            }
+            Self::PageDoubledAndTail => {
+                let pages = sectors.len() / 4096;
+                let [one, other] = [0, 1].map(|_| sectors.start + random.below(pages.max(1)) * 4096);
+                let page = |at: usize| at..(at + 4096).min(whole.len());
+                let len = page(one).len().min(page(other).len());
+                file[other..other + len].copy_from_slice(&whole[one..one + len]);
+                file.extend_from_slice(&whole[whole.len() - sectors.len() / 8..]);
+                vec![other..other + len]
             }
             Self::TailCut => {
                 let from = sectors.start + sectors.len() * 3 / 4;

@@ -12,6 +12,7 @@ pub mod npy;
 pub mod random;
 pub mod reliability;
 pub mod repeating;
+pub mod samples;
 pub mod terrain;
 pub mod trees;
 pub mod truth;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common;
+use crate::common::{self, samples};
 use voxscope::check::{self, Finding, Summary};
 use voxscope::damage::{Code, Level, Value};
 use voxscope::demo;
@@ -28,7 +28,7 @@ fn words(findings: &[Finding]) -> String {
 fn every_sample_gives_the_findings_it_is_made_for() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("demo");
-    let samples = demo::write_all(&root).unwrap();
+    let samples = samples::write(&root);
     assert!(samples.len() > 60);
     let mut failures = String::new();
     for sample in samples {
@@ -52,7 +52,7 @@ fn every_sample_gives_the_findings_it_is_made_for() {
 fn findings_are_the_same_whatever_the_number_of_threads() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("demo");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| check_at(&root, check::Level::Semantic))

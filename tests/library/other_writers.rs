@@ -13,7 +13,7 @@ use voxscope::save::{Options, Save};
 use voxscope::watch::Watch;
 use voxscope::world::World;
 
-use crate::common::{self, copy_dir};
+use crate::common::{self, copy_dir, samples};
 
 pub fn open(path: &Path) -> Save {
     Save::open(path, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
@@ -442,7 +442,7 @@ fn metadata_of_the_rust_port_is_kept_by_every_conversion() {
     use voxscope::convert::Kind;
     use voxscope::save::ForestLayout;
     let dir = tempdir().unwrap();
-    voxscope::demo::write_all(dir.path()).unwrap();
+    samples::write(dir.path());
     let sample = dir.path().join("healthy/port-layout");
     assert_eq!(trouble(&sample), []);
     let items = |path: &Path| {

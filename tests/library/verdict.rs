@@ -11,6 +11,8 @@ use voxscope::repair::{self, Fate};
 use voxscope::save::{File, Options, Save};
 use voxscope::{damage, demo};
 
+use crate::common::samples;
+
 /// The golden saves: the full set, or those of the repository.
 fn golden() -> PathBuf {
     std::env::var_os("VOXSCOPE_GOLDEN")
@@ -46,7 +48,7 @@ fn causes(save: &Save) -> Vec<Cause> {
 fn causes_do_not_depend_on_the_order_of_findings() {
     let dir = tempfile::tempdir().unwrap();
     let samples = dir.path().join("samples");
-    demo::write_all(&samples).unwrap();
+    samples::write(&samples);
     let mut saves = killed();
     saves.extend(demo::samples().map(|sample| samples.join(sample.path())));
     saves.par_iter().for_each(|path| {
@@ -203,7 +205,7 @@ fn the_figures_are_what_a_repair_of_a_killed_game_writes() {
 fn the_figures_are_what_a_repair_of_a_sample_writes() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     let samples: Vec<demo::Sample> = demo::samples().copied().collect();
     samples.par_iter().for_each(|sample| {
         let path = root.join(sample.path());
@@ -217,7 +219,7 @@ fn the_figures_are_what_a_repair_of_a_sample_writes() {
 fn samples_of_crashes_have_their_causes() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     for (sample, kind) in [
         ("crash-grown", CauseKind::Killed),
         ("crash-shrunk", CauseKind::Killed),
@@ -323,7 +325,7 @@ fn a_hole_that_ends_at_the_borders_of_a_region_is_a_missing_file() {
 fn healthy_samples_have_no_cause_but_the_engine_that_wrote_them() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     for path in entries(&root.join("healthy")) {
         let kinds: Vec<_> = causes(&open(&path)).iter().map(|cause| cause.kind).collect();
         // Engines of today read these blocks elsewhere, and a repair moves them.
@@ -381,7 +383,7 @@ const WITHOUT_CAUSE: [&str; 22] = [
 fn every_sample_with_changed_bytes_has_a_cause() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     for path in entries(&root.join("damaged")) {
         let save = open(&path);
         let mut findings = Findings::default();
@@ -419,7 +421,7 @@ fn a_loss_of_power_is_named() {
 fn check_and_repair_report_the_same_undecided_blocks_and_more_effort_keeps_no_fewer() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
-    demo::write_all(&root).unwrap();
+    samples::write(&root);
     let save = open(&root.join("damaged/table-gap"));
     let mut kept = 0;
     for effort in [Effort::NONE, Effort::NORMAL, Effort::HIGH] {

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::trees::{content, mend_twice, trouble};
 use voxscope::damage::Code;
-use voxscope::demo;
 use voxscope::save::{Options, Save};
+
+use crate::common::samples;
+use crate::common::trees::{content, mend_twice, trouble};
 
 /// Samples whose copy still has something to say, and why it must.
 const LEFT: &[(&str, &[Code])] = &[
@@ -37,7 +38,7 @@ fn every_damaged_pak_and_map_of_the_demo_gets_a_clean_copy() {
     let root = dir.path().join("demo");
     let mut left = BTreeMap::new();
     let (mut mended, mut all) = (0, 0);
-    for sample in demo::write_all(&root).unwrap().iter().filter(|sample| !sample.healthy) {
+    for sample in samples::write(&root).iter().filter(|sample| !sample.healthy) {
         let source = root.join(sample.path());
         let Ok(save) = Save::open(&source, &Options::default()) else { continue };
         if save.pak_dirs.is_empty() && save.maps.is_empty() {
@@ -64,7 +65,7 @@ fn every_healthy_pak_and_map_of_the_demo_is_copied_byte_by_byte() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("demo");
     let mut seen = 0;
-    for sample in demo::write_all(&root).unwrap().iter().filter(|sample| sample.healthy) {
+    for sample in samples::write(&root).iter().filter(|sample| sample.healthy) {
         let source = root.join(sample.path());
         let save = Save::open(&source, &Options::default()).unwrap();
         if save.pak_dirs.is_empty() && save.maps.is_empty() {

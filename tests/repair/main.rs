@@ -38,6 +38,7 @@ use voxscope::source::Source;
 use voxscope::watch::{Progress, Step, Watch};
 use voxscope::{check, demo, draft};
 
+use common::samples;
 use common::trees::{content, tree};
 
 fn findings(path: &Path) -> (u64, u64) {
@@ -89,7 +90,7 @@ const NOT_CLEAN: [(&str, &str); 8] = [
 #[test]
 fn every_damaged_forest_of_the_demo_gets_a_clean_copy() {
     let dir = tempfile::tempdir().unwrap();
-    demo::write_all(&dir.path().join("demo")).unwrap();
+    samples::write(&dir.path().join("demo"));
     let damaged = dir.path().join("demo/damaged");
     let mut names: Vec<String> =
         fs::read_dir(&damaged).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -230,7 +231,7 @@ fn a_backup_on_the_command_line() {
 #[test]
 fn each_step_reports_its_progress_to_the_end() {
     let dir = tempfile::tempdir().unwrap();
-    demo::write_all(dir.path()).unwrap();
+    samples::write(dir.path());
     for sample in ["damaged/crash-grown", "damaged/meta-missing", "healthy/current"] {
         let save = Save::open(&dir.path().join(sample), &Options::default()).unwrap();
         let reports = std::sync::Mutex::new(Vec::new());

@@ -6,6 +6,8 @@ use voxscope::godot::stream::loc::{Format, Place};
 
 use super::*;
 
+use crate::common::samples;
+
 fn to_stream(from: &Path, target: &Target, to: &Path) -> Result<Report, Error> {
     let save = open(from);
     convert::to_stream(&World::only(&save).unwrap(), target, to, &Watch::default())
@@ -89,7 +91,7 @@ fn instances_stay_in_streams_and_are_listed_for_forests() {
 #[test]
 fn damaged_instances_and_rows_without_a_place_are_told_of() {
     let dir = tempdir().unwrap();
-    demo::write_all(dir.path()).unwrap();
+    samples::write(dir.path());
     let damaged = dir.path().join("damaged/instances-cut/world.sqlite");
     let report = to_stream(&damaged, &Target::default(), &dir.path().join("a.sqlite")).unwrap();
     let listed: Vec<_> = report.listed.iter().map(|l| (l.kind, l.why.as_str())).collect();
