@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::check::cause::{is_of, saves_of};
 use crate::check::causes::OLD_FORMULA;
 use crate::check::finding::Finding;
-use crate::check::save_arguments::{SaveArguments, converted_path, repaired_path};
+use crate::check::save_arguments::{SaveArguments, converted_path, old_path, repaired_path};
 use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
 use crate::save::{Save, TOO_DEEP};
@@ -82,8 +82,29 @@ pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
     advice.filter(|_| SaveArguments::new(save).is_file())
 }
 
-/// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
-/// Commands about the save repeat the options with which it was opened.
+/// What to do about a finding, with the paths of its save and the position of its block.
+#[must_use]
+pub fn advise(finding: &Finding, save: &SaveArguments) -> String {
+    let text = with_paths(advice_about(finding, save), save);
+    let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+    match block {
+        Some((lod, position)) => with_block(&text, lod, position),
+        None => text,
+    }
+}
+
+/// What a text of advice says where the position of the block is not known.
+const BLOCK_OF_FINDING: &str = "--block X,Y,Z` with the block of the finding";
+
+/// A text of advice with the position of a block, in blocks of its LOD, in its commands.
+pub(super) fn with_block(text: &str, lod: u8, [x, y, z]: [i32; 3]) -> String {
+    let lod = if lod == 0 { String::new() } else { format!(" --lod {lod}") };
+    text.replace(BLOCK_OF_FINDING, &format!("--block {x},{y},{z}{lod}`"))
+}
+
+/// A text of advice with the path of a save in place of SAVE, a path beside it in place of NEW, and the name that the engine gives
+/// a save before it converts it in place of SAVE_old, all quoted for a shell. Commands about the save repeat the options with which
+/// it was opened.
 #[must_use]
 pub fn with_paths(text: &str, save: &SaveArguments) -> String {
     let mut out = String::with_capacity(text.len());
@@ -131,7 +152,11 @@ fn insert_paths(text: &str, save: &Path, destination: fn(&Path) -> String) -> St
         let (before, from) = rest.split_at(at);
         let found = placeholder(rest, at).unwrap_or_default();
         out.push_str(before);
-        out.push_str(&if found == "SAVE" { argument(save) } else { destination(save) });
+        out.push_str(&match found {
+            "SAVE" => argument(save),
+            "SAVE_old" => old_path(save),
+            _ => destination(save),
+        });
         rest = from.strip_prefix(found).unwrap_or_default();
     }
     out + rest
@@ -149,7 +174,7 @@ fn placeholder(text: &str, at: usize) -> Option<&'static str> {
         return None;
     }
     let is_here = |word: &&str| from.strip_prefix(*word).is_some_and(|rest| !rest.starts_with(is_of_word));
-    ["SAVE", "NEW"].into_iter().find(is_here)
+    ["SAVE", "SAVE_old", "NEW"].into_iter().find(is_here)
 }
 
 /// Where the files of a part of a forest are below the forest.
@@ -203,7 +228,7 @@ impl Advice {
         // A save within another one has the longer name, and comes later.
         let of = self.saves.iter().rfind(|(name, _)| is_of(&finding.file, name));
         let save = of.map_or(&self.root, |(_, save)| save);
-        with_paths(advice_about(finding, save), save)
+        advise(finding, save)
     }
 
     /// What to do about a code, with the path that was opened.
@@ -277,8 +302,29 @@ mod tests {
                 "`voxscope convert SAVE --out NEW.sqlite`; move NEW.sqlite",
                 "`voxscope convert w --out w-converted.sqlite`; move w-converted.sqlite",
             ),
+            (
+                "`voxscope diff SAVE_old SAVE`; `voxscope convert SAVE_old --out NEW`",
+                "`voxscope diff w_old w`; `voxscope convert w_old --out w-converted`",
+            ),
         ] {
             assert_eq!(with_paths(text, &subject("w")), expected);
+        }
+    }
+
+    #[test]
+    fn a_command_about_a_block_has_its_position() {
+        let at = |lod, position| crate::check::BlockAt { lod, position };
+        let advise = |block| {
+            let damage = Damage::new(Code::InstancesTwice, crate::bytes::Span::default(), "layer");
+            let finding = Finding::of_block("r.0.0.0.vxr".into(), block, crate::bytes::Span::default(), damage);
+            super::advise(&finding, &subject("w"))
+        };
+        for (block, expected) in [
+            (at(2, Some([-1, 0, 7])), "Run `voxscope show w --block -1,0,7 --lod 2`: it lists"),
+            (at(0, Some([3, 4, 5])), "Run `voxscope show w --block 3,4,5`: it lists"),
+            (at(0, None), "Run `voxscope show w --block X,Y,Z` with the block of the finding: it lists"),
+        ] {
+            assert!(advise(block).starts_with(expected), "{}", advise(block));
         }
     }
 }

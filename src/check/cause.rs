@@ -219,9 +219,7 @@ impl CauseKind {
             Self::DiskFull => {
                 "Make room on the disk and copy the save before the game runs again, then run `voxscope repair SAVE --out NEW`. Add `--from-backup OLD` for the blocks that the disk did not take."
             }
-            Self::CopyCut => {
-                "Copy the save again from the original. Where there is none, run `voxscope repair SAVE --out NEW`: it keeps what is there."
-            }
+            Self::CopyCut => Code::CopyCut.next(),
             Self::CopyIncomplete => {
                 "Copy the missing files from the original, then run `voxscope check SAVE`. From a backup, `voxscope repair SAVE --out NEW --from-backup OLD` takes them."
             }

@@ -54,7 +54,7 @@ use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::watch::{Step, Watch};
 
-pub use advice::{Advice, Advised, advice_about, first_step, lone_name_advice, next_step, with_paths};
+pub use advice::{Advice, Advised, advice_about, advise, first_step, lone_name_advice, next_step, with_paths};
 pub use cause::{Cause, CauseKind, NextStep, is_of, saves_of};
 pub use causes::Findings;
 pub(crate) use causes::misfit_of_regions;

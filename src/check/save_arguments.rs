@@ -171,6 +171,17 @@ pub(super) fn converted_path(save: &Path) -> String {
     argument(&save.with_file_name(name))
 }
 
+/// Where the engine moves a save before it converts it, as an argument for a shell.
+pub(super) fn old_path(save: &Path) -> String {
+    let real = || std::fs::canonicalize(save).ok()?.file_name().map(OsStr::to_owned);
+    let (mut name, beside) = match save.file_name() {
+        Some(name) => (name.to_owned(), save.to_path_buf()),
+        None => (real().unwrap_or_else(|| OsString::from("save")), Path::new("..").join("save")),
+    };
+    name.push("_old");
+    argument(&beside.with_file_name(name))
+}
+
 fn destination(save: &Path) -> PathBuf {
     let (Some(name), Some(stem)) = (save.file_name(), save.file_stem()) else {
         let real = std::fs::canonicalize(save).ok();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::check::advice::first_step;
+use crate::check::advice::{first_step, with_block};
 use crate::check::cause::{Cause, CauseKind, NextStep};
 use crate::check::outlook::{files_outlook, foreign_outlook, outlook, repair};
 use crate::check::save_arguments::SaveArguments;
@@ -161,16 +161,14 @@ pub fn sentences(
     lines
 }
 
-/// What the advice of a code says where the position of the block is not known.
-const BLOCK_OF_FINDING: &str = "--block X,Y,Z` with the block of the finding";
-
 /// The advice of a step, with the paths of the save, or of the one below it, and the position of the block.
 fn say_step(step: &NextStep, save: &SaveArguments) -> String {
     let below = step.save.as_ref().map(|below| save.at(&save.path().join(below)));
     let text = first_step(step.code, below.as_ref().unwrap_or(save));
-    let Some((lod, [x, y, z])) = step.block else { return text };
-    let lod = if lod == 0 { String::new() } else { format!(" --lod {lod}") };
-    text.replace(BLOCK_OF_FINDING, &format!("--block {x},{y},{z}{lod}`"))
+    match step.block {
+        Some((lod, position)) => with_block(&text, lod, position),
+        None => text,
+    }
 }
 
 /// The same sentences as text.

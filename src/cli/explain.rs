@@ -54,7 +54,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 ] {
                     writeln!(out, "\n{}", paragraph(&format!("{BOLD}{title}:{BOLD:#} {text}.")))?;
                 }
-                writeln!(out, "\n{}", paragraph(&format!("{BOLD}Next:{BOLD:#} {}", cause.next())))?;
+                if code.is_none_or(|code| code.next() != cause.next()) {
+                    writeln!(out, "\n{}", paragraph(&format!("{BOLD}Next:{BOLD:#} {}", cause.next())))?;
+                }
             }
             if code.is_none() && cause.is_none() {
                 return Err(Failure::Usage(unknown_code(name)));

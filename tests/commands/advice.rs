@@ -64,7 +64,7 @@ fn judge(demo: &Demo, dir: &Path, code: Code) -> Vec<String> {
         .map(|word| match word.as_str() {
             "SAVE" | "TARGET" => save.as_str(),
             "NEW" => new,
-            "OLD" => old.as_str(),
+            "OLD" | "SAVE_old" => old.as_str(),
             "X,Y,Z" if command[0] == "show" => "0,0,0",
             "X,Y,Z" => "16,16,16",
             "BITS" | "N" if command.contains(&"--voxel-bytes".to_owned()) => "1",

@@ -115,7 +115,7 @@ fn a_verdict_ends_with_a_step_also_where_a_repair_mends_nothing() {
         ("pak-place", "Run `voxscope info "),
         ("region-refused", "Run `voxscope convert "),
         ("slots-mixed", "Compare `voxscope ls "),
-        ("conversion-left", "Run `voxscope diff OLD "),
+        ("conversion-left", "/conversion-left/world_old "),
         ("slots-old", "Before a current engine opens the save, run `voxscope convert "),
         ("instances-twice", "Run `voxscope show "),
         ("link-skipped", "If the link is intended, run `voxscope check TARGET`"),

@@ -394,7 +394,7 @@ impl Printer {
         writeln!(out, "{}", wrapped(&what, INDENT))?;
         let advice = check::advice_about(finding, &self.subject);
         let next = match self.advised.get(advice) {
-            None => check::with_paths(advice, &self.subject),
+            None => check::advise(finding, &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };

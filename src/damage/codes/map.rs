@@ -19,7 +19,7 @@ pub(super) const FIELD: Text = Text {
 
 pub(super) const FORMAT: Text = Text {
     messages: &[any("format of the layer is unknown", "{found}; expected {expected}")],
-    next: "Correct the field in `map_data.json` or export the map again, then run `voxscope check SAVE`. If a newer exporter wrote the map, use a newer voxscope. `repair` keeps the field as it is.",
+    next: "If a newer exporter wrote the map, use a newer voxscope. Otherwise run `voxscope repair SAVE --out NEW --level likely`: it writes the format that the arrays of the layer show, if they show one. If they do not, correct the field in `map_data.json` or export the map again.",
     explanation: "A layer's format is `dense` or `block_sparse`. Another word means a newer exporter or a damaged description. voxscope does not know how to read the arrays of such a layer, so it does not read them.",
 };
 

@@ -255,6 +255,6 @@ pub(super) const BLOCK_FILE_TRAILING: Text = Text {
 
 pub(super) const CONVERSION_LEFT: Text = Text {
     messages: &[any("the save as it was before a conversion is next to this one", "")],
-    next: "Run `voxscope diff OLD SAVE`. If blocks are missing in SAVE, the conversion was interrupted: run `voxscope convert OLD --out NEW` with the settings of SAVE. If none is missing, OLD is only a copy.",
+    next: "Run `voxscope diff SAVE_old SAVE`. If blocks are missing in SAVE, the conversion was interrupted: run `voxscope convert SAVE_old --out NEW` with the settings of SAVE. If none is missing, SAVE_old is only a copy.",
     explanation: "When the settings of a stream change, the engine converts the save: it renames the old directory to `NAME_old` (`NAME_old1` and so on when that is taken) and writes every block into a new one. If the game is killed meanwhile, the new save is half-filled and the old one still has every block. After a complete conversion the engine never uses the old save again.",
 };
