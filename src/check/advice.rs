@@ -31,7 +31,7 @@ const NEW_SLOTS: &str =
     "Nothing to do: engines of today read these blocks by the same formula. `--slots` overrides it.";
 
 /// What to do about a chunk that exceeds a limit.
-const CHUNK_OVER_LIMIT: &str = "A repair copies the chunk as it is, because it cannot be read. If it is valid, report the limit as a bug; otherwise copy the file from a backup.";
+const CHUNK_OVER_LIMIT: &str = "If the chunk is valid, report the limit as a bug; otherwise copy the file from a backup. A repair copies the chunk as it is, because it cannot be read.";
 
 /// What to do about directories that are not searched.
 const DIRECTORIES_TOO_DEEP: &str =
@@ -41,10 +41,12 @@ const DIRECTORIES_TOO_DEEP: &str =
 /// the general advice does not apply to them.
 #[must_use]
 pub fn advice_about(finding: &Finding, save: &SaveArguments) -> &'static str {
+    name_advice(&finding.damage).filter(|_| save.is_file()).unwrap_or_else(|| general_advice(finding))
+}
+
+/// What to do about a finding in any save.
+pub(super) fn general_advice(finding: &Finding) -> &'static str {
     let code = finding.code();
-    if let Some(text) = name_advice(&finding.damage).filter(|_| save.is_file()) {
-        return text;
-    }
     if code == Code::OverLimit && matches!(finding.damage.field, "decompressed chunk" | "stored chunk") {
         return CHUNK_OVER_LIMIT;
     }
@@ -135,13 +137,14 @@ pub fn next_step(code: Code, save: &SaveArguments) -> String {
     with_paths(code.next(), save)
 }
 
-/// The first sentence of what to do about a code that says to do something.
+/// The first sentence of a text of advice that says to do something; if that is a comparison, also what to do with its result.
 #[must_use]
-pub fn first_step(code: Code, save: &SaveArguments) -> String {
-    let mut sentences = code.next().split_inclusive(". ").map(str::trim_end);
+pub fn first_step(advice: &str, save: &SaveArguments) -> String {
+    let mut sentences = advice.split_inclusive(". ").map(str::trim_end);
     let first = sentences.clone().next().unwrap_or_default();
     let step = sentences.find(|sentence| !sentence.starts_with("Nothing ")).unwrap_or(first);
-    with_paths(step, save)
+    let then = sentences.next().filter(|_| step.starts_with("Run `voxscope diff "));
+    with_paths(&[Some(step), then].into_iter().flatten().collect::<Vec<_>>().join(" "), save)
 }
 
 /// Replaces the placeholders of a text in one pass: the path of a save may have the same letters.
@@ -203,7 +206,7 @@ impl Advice {
         let path = |name: &String| Some(save.path.join(name)).filter(|path| path.exists());
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
         let root = SaveArguments::new(save);
-        let is_part = root.path() != save.path;
+        let is_part = save.forest_above().is_some();
         let below = is_part.then(|| part_below(&save.path, root.path())).flatten().unwrap_or_default();
         let saves = named.map(|(path, name)| (name, root.at(&path))).collect();
         Self { root, below, saves }
@@ -317,7 +320,7 @@ mod tests {
         let advise = |block| {
             let damage = Damage::new(Code::InstancesTwice, crate::bytes::Span::default(), "layer");
             let finding = Finding::of_block("r.0.0.0.vxr".into(), block, crate::bytes::Span::default(), damage);
-            super::advise(&finding, &subject("w"))
+            advise(&finding, &subject("w"))
         };
         for (block, expected) in [
             (at(2, Some([-1, 0, 7])), "Run `voxscope show w --block -1,0,7 --lod 2`: it lists"),

@@ -338,7 +338,8 @@ pub struct Cause {
 /// What to do where neither a cause nor a repair says it: the advice for a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextStep {
-    pub(super) code: Code,
+    /// The advice, with placeholders.
+    pub(super) advice: &'static str,
     /// The path below a directory of several saves of the one that the finding is in.
     pub(super) save: Option<String>,
     /// LOD and position of the first block with such a finding; `None` for findings about files.

@@ -149,7 +149,14 @@ impl Glances {
         let none = semantic::Doubts::default();
         for window in files.chunks(WINDOW) {
             let one = |file: File<'_>| check_file(save, file, options, &none);
-            let early = parallel::map(window, |file| (!is_large(*file)).then(|| one(*file)));
+            // If the files of a window have more findings than a few, the others are checked one at a time.
+            let held = AtomicUsize::new(0);
+            let early = parallel::map(window, |file| {
+                let is_late = is_large(*file) || held.load(Ordering::Relaxed) >= HELD;
+                let report = (!is_late).then(|| one(*file))?;
+                held.fetch_add(report.findings.len(), Ordering::Relaxed);
+                Some(report)
+            });
             for (file, report) in window.iter().zip(early) {
                 let mut report = report.unwrap_or_else(|| one(*file));
                 if let File::Region(_, file) = file {

@@ -21,6 +21,7 @@ impl RepairWords {
             lost: String::new(),
             rest: String::new(),
             advice: String::new(),
+            backup: "",
         }
     }
 }
@@ -120,6 +121,16 @@ fn advice(totals: &Totals) -> String {
     }
 }
 
+/// Where the lost blocks may come from; empty where the advice says it, and where none is lost.
+const fn backup(totals: &Totals) -> &'static str {
+    match totals.lost {
+        0 => "",
+        n if totals.has_backup || totals.lacks_most(n) => "",
+        _ if totals.refuses_backup => " If there is a backup, copy the files that lack blocks from it.",
+        _ => " If there is a backup, `--from-backup OLD` fills positions that lack their block.",
+    }
+}
+
 /// What is lost beside whole blocks, or without a number of them.
 fn unknown_loss(totals: &Totals) -> String {
     let mut text = String::new();
@@ -158,6 +169,15 @@ pub fn identical_words(n: u64) -> String {
 
 /// What goes to `lost+found`.
 fn set_aside(totals: &Totals) -> String {
+    let pages = match totals.pages_aside {
+        0 => String::new(),
+        1 => "; 1 page of unknown content goes to lost+found".to_owned(),
+        n => format!("; {} pages of unknown content go to lost+found", grouped(n)),
+    };
+    blocks_set_aside(totals) + &pages
+}
+
+fn blocks_set_aside(totals: &Totals) -> String {
     match totals.set_aside {
         0 => String::new(),
         n if n == totals.set_aside_rewritten => {
@@ -284,6 +304,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         doubt,
         lost: format!("; {lost}"),
         rest,
+        backup: backup(totals),
         advice: advice(totals),
         ..RepairWords::new(save, effort, parts.join(", "))
     })

@@ -43,7 +43,7 @@ impl SaveArguments {
     /// A save, or the forest that the layout of a lone region file is from.
     #[must_use]
     pub fn new(save: &Save) -> Self {
-        let path = save.forest_above().unwrap_or_else(|| save.path.clone());
+        let path = save.forest_above().unwrap_or_else(|| save.named.clone());
         let rigs = save.regions().filter(|(_, file)| file.is_rig());
         let rigs = rigs.map(|(forest, file)| forest.dir.join(&file.name)).collect();
         Self { path, options: arguments_of(save), rigs }
@@ -184,23 +184,30 @@ pub(super) fn old_path(save: &Path) -> String {
 
 fn destination(save: &Path) -> PathBuf {
     let (Some(name), Some(stem)) = (save.file_name(), save.file_stem()) else {
-        let real = std::fs::canonicalize(save).ok();
-        let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
-        out.push("-repaired");
-        return Path::new("..").join(out);
+        // `.`, `..` and the like have no name, and what is beside them may be in the save.
+        let real = std::fs::canonicalize(save).ok().filter(|real| real.file_name().is_some());
+        let Some(copy) = real.map(|real| destination(&real)) else { return Path::new("..").join("save-repaired") };
+        let is_beside = |dir: &&Path| std::fs::canonicalize(dir).ok().as_deref() == copy.parent();
+        let beside = save.join("..");
+        let name = copy.file_name().unwrap_or_default();
+        return [Path::new(".."), &beside].iter().find(|dir| is_beside(dir)).map_or(copy.clone(), |dir| dir.join(name));
     };
     let is_file = save.is_file();
     // Nothing is written into the forest that a region file or a directory of them is part of.
     let real = std::fs::canonicalize(save).ok();
-    let forest =
-        real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
-    if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
-        // Not the name that the copy of the whole forest has.
-        let mut out = forest.file_name().unwrap_or_default().to_owned();
+    let above = |real: &Path| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()).map(Path::to_owned);
+    let mut whole = real.as_deref().and_then(above);
+    // Nor beside the other files of a pak: the repair of one is a directory.
+    if is_file && save.extension().is_some_and(|ending| ending == "region") {
+        whole = real.as_deref().and_then(Path::parent).map(Path::to_owned);
+    }
+    if let Some(whole) = whole.filter(|whole| whole.file_name().is_some()) {
+        // Not the name that the copy of the whole save has.
+        let mut out = whole.file_name().unwrap_or_default().to_owned();
         out.push("-");
         out.push(if is_file { stem } else { name });
         out.push("-repaired");
-        return forest.with_file_name(out);
+        return as_named(save, whole).with_file_name(out);
     }
     // The repair of a region file is a directory.
     let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
@@ -211,6 +218,13 @@ fn destination(save: &Path) -> PathBuf {
         out.push(ending);
     }
     save.with_file_name(out)
+}
+
+/// A directory above a save, by the path of the save if that leads there.
+fn as_named(save: &Path, dir: PathBuf) -> PathBuf {
+    let is_dir = |path: &&Path| path.file_name().is_some() && std::fs::canonicalize(path).is_ok_and(|real| real == dir);
+    let named = save.ancestors().skip(1).find(is_dir).map(Path::to_owned);
+    named.unwrap_or(dir)
 }
 
 #[cfg(test)]
@@ -236,10 +250,14 @@ mod tests {
         std::fs::create_dir_all(save.join("regions/lod0")).unwrap();
         std::fs::write(save.join(META), "{}").unwrap();
         for (part, copy) in [("regions", "world-regions-repaired"), ("regions/lod0", "world-lod0-repaired")] {
-            let out = std::fs::canonicalize(dir.path()).unwrap().join(copy);
-            assert_eq!(destination(&save.join(part)), out, "{part}");
+            assert_eq!(destination(&save.join(part)), dir.path().join(copy), "{part}");
         }
         assert_eq!(destination(&save), dir.path().join("world-repaired"));
+        let pak = dir.path().join("pak");
+        std::fs::create_dir(&pak).unwrap();
+        std::fs::write(pak.join("x0_y0_z0.region"), "").unwrap();
+        assert_eq!(destination(&pak.join("x0_y0_z0.region")), dir.path().join("pak-x0_y0_z0-repaired"));
+        assert_eq!(destination(&pak), dir.path().join("pak-repaired"));
     }
 
     #[test]

@@ -43,13 +43,15 @@ pub struct RepairWords {
     pub rest: String,
     /// Another sentence, with a space before it, or nothing.
     pub advice: String,
+    /// A sentence about a backup, with a space before it, or nothing.
+    pub backup: &'static str,
 }
 
 impl fmt::Display for RepairWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, only_likely, does, doubt, lost, rest, advice } = self;
+        let Self { command, only_likely, does, doubt, lost, rest, advice, backup } = self;
         let level = if *only_likely { " --level likely" } else { "" };
-        write!(f, "{command}{level} {does}{doubt}{lost}{rest}.{advice}")
+        write!(f, "{command}{level} {does}{doubt}{lost}{rest}.{advice}{backup}")
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Totals {
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
     /// not in `lost`.
     pub pages_lost: u64,
+    /// Pages of streams that are in `lost+found` because nothing shows what they hold.
+    pub pages_aside: u64,
     /// Of what is set aside, the old bytes of blocks that are written anew.
     #[serde(skip)]
     pub set_aside_rewritten: u64,

@@ -150,7 +150,7 @@ pub fn sentences(
     // A verdict ends with something to do, also where a repair mends nothing.
     if lines.len() == without_step {
         let of_cause = |cause: &Cause| {
-            Some(say_step(&NextStep { code: cause.step?, save: cause.save.clone(), block: None }, save))
+            Some(say_step(&NextStep { advice: cause.step?.next(), save: cause.save.clone(), block: None }, save))
         };
         let of_causes = causes.iter().take(shown).filter_map(of_cause);
         lines.extend(of_causes.filter(|step| told.insert(step.clone())).map(plain));
@@ -164,7 +164,7 @@ pub fn sentences(
 /// The advice of a step, with the paths of the save, or of the one below it, and the position of the block.
 fn say_step(step: &NextStep, save: &SaveArguments) -> String {
     let below = step.save.as_ref().map(|below| save.at(&save.path().join(below)));
-    let text = first_step(step.code, below.as_ref().unwrap_or(save));
+    let text = first_step(step.advice, below.as_ref().unwrap_or(save));
     match step.block {
         Some((lod, position)) => with_block(&text, lod, position),
         None => text,
@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_step_of_a_finding_is_said_where_nothing_else_says_what_to_do() {
-        let step = NextStep { code: Code::InstancesTwice, save: Some("b".to_owned()), block: Some((2, [-1, 0, 7])) };
+        let advice = Code::InstancesTwice.next();
+        let step = NextStep { advice, save: Some("b".to_owned()), block: Some((2, [-1, 0, 7])) };
         let say = |causes: &[Cause], totals: Option<&Totals>| {
             super::verdict(causes, totals, Some(&step), &save("saves"), Effort::NORMAL)
         };
@@ -273,6 +274,7 @@ mod tests {
         foreign: 0,
         instances_lost: 0,
         pages_lost: 0,
+        pages_aside: 0,
         damaged: 0,
         odd_rows: 0,
         unowned: 0,

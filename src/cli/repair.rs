@@ -246,7 +246,7 @@ fn report(
     let has_backup = arguments.from_backup.is_some();
     let needs_likely = more.needs_likely;
     let totals = (!plan.changes_nothing()).then(|| Totals { has_backup, needs_likely, ..repair::totals(save, plan) });
-    let is_region = arguments.source.is_file() && arguments.source.extension().is_some_and(|ending| ending == "vxr");
+    let is_region = repair::is_region_file(save);
     let written = check.map(|check| match is_empty(check, save) {
         true => Written::NoBlock,
         false if is_region => Written::RegionFile,

@@ -61,10 +61,13 @@ pub fn file_name(name: &Path) -> String {
 }
 
 /// A path as an argument for a shell, made printable. A name with characters that are not printable, or bytes that are not UTF-8, is in
-/// the quotes `$'...'` of POSIX shells, in which escapes stand for these bytes.
+/// the quotes `$'...'` of POSIX shells, in which escapes stand for these bytes. One that would be read as an option begins with `./`.
 #[must_use]
 pub fn argument(file: &Path) -> String {
     let bytes = file.as_os_str().as_encoded_bytes();
+    if bytes.starts_with(b"-") {
+        return argument(&Path::new(".").join(file));
+    }
     if std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_plain)) {
         return shell_word(path(file));
     }
@@ -197,6 +200,7 @@ mod tests {
     #[test]
     fn arguments_for_a_shell_name_their_file() {
         assert_eq!(argument(Path::new("a/b.vxr")), "a/b.vxr");
+        assert_eq!(argument(Path::new("-a b")), "'./-a b'");
         assert_eq!(argument(Path::new("it's é")), r"'it'\''s é'");
         assert_eq!(argument(Path::new("a\nb'c\\ \u{202e}")), r"$'a\x0ab\'c\\ \xe2\x80\xae'");
     }

@@ -1,5 +1,6 @@
 //! What is known of one region while a save is solved.
 
+use std::collections::HashMap;
 use std::io;
 
 use crate::godot::region::{Entry, Header};
@@ -48,7 +49,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Walks over the sectors of a region and takes its table's entries, those without sectors or a position left out.
+    /// Walks over the sectors of a region and takes its table's entries, those without a position left out, and those without
+    /// sectors unless they lead to a whole block.
     ///
     /// # Errors
     /// What the operating system says.
@@ -59,16 +61,34 @@ impl Case {
         options: walk::Options<'_>,
     ) -> io::Result<Self> {
         let walk = walk::walk(&region.source, &region.header, limits, options)?;
+        let listed = region.by_sector();
+        let without_sectors = blocks_without_sectors(&listed, &walk);
         let listing = |listed: Listed| {
             let position = region.block_position(listed.slot, slots)?;
-            let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
-            (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
+            let first = listed.entry.first();
+            let count = match listed.entry.count() {
+                0 => *without_sectors.get(&first)?,
+                count => u32::from(count),
+            };
+            Some(Listing { slot: listed.slot, first, count, position })
         };
-        let entries = region.by_sector().into_iter().filter_map(listing).collect();
+        let entries = listed.into_iter().filter_map(listing).collect();
         let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
         let shape = region.slot_positions(slots);
         Ok(Self { lod: region.lod, shape, raw, entries, walk, gap: gap(&region.source, &region.header) })
     }
+}
+
+/// The first sectors of entries without sectors, and the sectors of the whole blocks there, where no other entry leads to the
+/// same sector.
+fn blocks_without_sectors(entries: &[Listed], walk: &Walk) -> HashMap<u32, u32> {
+    let mut times: HashMap<u32, u32> = HashMap::new();
+    if entries.iter().all(|listed| listed.entry.count() > 0) {
+        return times;
+    }
+    entries.iter().for_each(|listed| *times.entry(listed.entry.first()).or_default() += 1);
+    let alone = |first: u32| times.get(&first) == Some(&1);
+    walk.blocks.iter().filter(|block| alone(block.first)).map(|block| (block.first, block.count)).collect()
 }
 
 /// Whole entries that were cut out of a table or, below 0, inserted, where the file is read as if that had been at its end.

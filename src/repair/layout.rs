@@ -26,11 +26,10 @@ pub(super) struct Found {
 /// Looks for the header and the shifts of a file under which its table fits; `None` when it fits as it is, or nothing
 /// is better.
 pub(super) fn find(
-    open: impl Fn() -> io::Result<FileSource>,
+    file: FileSource,
     own: Option<&Header>,
     likely: Option<&Format>,
 ) -> io::Result<Option<Found>> {
-    let file = open()?;
     let before = match own {
         Some(header) => fits(&file, header)?,
         None => Fits::default(),
@@ -64,7 +63,7 @@ pub(super) fn find(
             tries.extend(header.map(|header| (header, -(at as i64), inserted)));
         }
         for (header, by, remark) in tries {
-            let parts = Parts::whole(open()?).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
+            let parts = Parts::whole(file.again()).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
             let now = fits(&parts, &header)?;
             if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
                 best = Some((now, header, by, remark));
@@ -80,7 +79,7 @@ pub(super) fn find(
             tries.extend(starts(&file, &header)?.into_iter().map(|by| (header.clone(), by, cut)));
         }
         for (header, by, remark) in tries {
-            let parts = Parts::whole(open()?).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
+            let parts = Parts::whole(file.again()).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
             let now = fits(&parts, &header)?;
             if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
                 best = Some((now, header, by, remark));

@@ -201,13 +201,15 @@ impl Placing<'_, '_> {
     /// The blocks whose places are sure enough.
     fn found(&mut self, least: Certainty) {
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
+        let entries = self.walk.region.entries.iter();
+        let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
         for placed in sure(self.walk, self.solved, least) {
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };
             let first = listed.get(&placed.position).copied();
             let listed_at = first.filter(|first| *first != decision.sector);
             // An entry that leads to the block with a wrong number of sectors is an entry of it.
-            let moved = placed.moved && first != Some(decision.sector);
+            let moved = placed.moved && first != Some(decision.sector) || without_sectors.contains(&placed.slot);
             self.filled.insert(placed.position);
             self.blocks.push(Decision { listed_at, moved, ..decision });
         }

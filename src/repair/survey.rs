@@ -90,17 +90,23 @@ impl Walk<'_> {
     pub fn is_sound(&self) -> bool {
         let (header, end) = (&self.region.header, u64::from(self.case.table_end()));
         let whole = header.sector_span(end, 0).start <= self.region.source.len();
-        let listed = self.case.entries.len() == self.region.entries.len();
+        let listed = self.case.entries.len() == self.region.entries.len() && !self.has_entry_without_sectors();
         // What was not known when the save was opened is no fault of the file.
         let unknown = |damage: &Damage| damage.code == Code::RegionFormatUnknown;
         self.file.damage.iter().all(unknown) && self.remark.is_none() && whole && listed
+    }
+
+    fn has_entry_without_sectors(&self) -> bool {
+        self.region.entries.iter().any(|listed| listed.entry.count() == 0)
     }
 
     /// What is wrong with a file that is not sound.
     pub fn fault(&self) -> &'static str {
         let copied = |damage: &Damage| matches!(damage.code, Code::CopyCrlf | Code::CopyLf | Code::CopyEncoding);
         match () {
-            () if self.case.entries.len() != self.region.entries.len() => "an entry of its table has no sectors",
+            () if self.case.entries.len() != self.region.entries.len() || self.has_entry_without_sectors() => {
+                "an entry of its table has no sectors"
+            }
             () if self.file.damage.iter().any(copied) => "a copy converted it as text, which is undone",
             () if self.file.damage.iter().all(|damage| damage.code == Code::RegionShifted)
                 && !self.file.damage.is_empty() =>
@@ -316,8 +322,9 @@ pub(super) fn open<'s>(
     if file.detail.is_some() {
         return Ok(None);
     }
-    let opened = || open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source });
-    let source = || opened().map(|(source, _)| source);
+    let (opened, _) =
+        open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source })?;
+    let source = || opened.again();
     let read = |header: Header, source: Parts| -> Result<Option<Walk<'s>>, Error> {
         if header.table.end > source.len() {
             return Ok(None);
@@ -332,10 +339,9 @@ pub(super) fn open<'s>(
         let split = Split::find(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
     };
-    let open = || open_region(&path).map(|(source, _)| source).map_err(std::io::Error::other);
     let found = match &file.header {
         Some(header) if may_be_moving(header) => None,
-        header => layout::find(open, header.as_ref(), format).map_err(draft::Error::read(&path))?,
+        header => layout::find(source(), header.as_ref(), format).map_err(draft::Error::read(&path))?,
     };
     if let Some(found) = found
         && let Some(mut walk) = read(found.header, found.parts)?
@@ -345,13 +351,13 @@ pub(super) fn open<'s>(
         return Ok(Some(walk));
     }
     let mut walk = match &file.header {
-        Some(header) => read(header.clone(), Parts::whole(source()?))?,
+        Some(header) => read(header.clone(), Parts::whole(source()))?,
         None => None,
     };
     if walk.is_none()
-        && let Some(header) = again(&source()?, format).map_err(draft::Error::read(&path))?
+        && let Some(header) = again(&source(), format).map_err(draft::Error::read(&path))?
     {
-        walk = read(header, Parts::whole(source()?))?;
+        walk = read(header, Parts::whole(source()))?;
     }
     if let Some(old) = &walk
         && may_be_moving(&old.region.header)
@@ -359,7 +365,7 @@ pub(super) fn open<'s>(
     {
         let header = &old.region.header;
         for gap in gaps(old).map_err(draft::Error::read(&path))? {
-            let other = read(header.clone(), Parts::whole(source()?).without(gap))?;
+            let other = read(header.clone(), Parts::whole(source()).without(gap))?;
             if let Some(mut other) = other.filter(|other| table_matches_sectors(&other.case)) {
                 other.remark = Some("the game was killed while it made room for a longer header");
                 walk = Some(other);
@@ -370,7 +376,7 @@ pub(super) fn open<'s>(
         && let Some(format) = format
     {
         // What the other files say of this one's header.
-        let other = read(Header::new(3, *format), Parts::whole(source()?))?;
+        let other = read(Header::new(3, *format), Parts::whole(source()))?;
         let other = other.filter(|other| !other.case.walk.blocks.is_empty());
         let known = file.damage.iter().all(|d| d.code != Code::RegionVersion);
         walk = other.filter(|other| known || table_matches_sectors(&other.case)).map(|mut other| {
@@ -381,7 +387,7 @@ pub(super) fn open<'s>(
     // A version that no file of this layout has is a damaged byte.
     if file.header.as_ref().is_some_and(may_be_moving)
         && !walk.as_ref().is_some_and(|walk| table_matches_sectors(&walk.case))
-        && let Some(found) = layout::find(open, None, format).map_err(draft::Error::read(&path))?
+        && let Some(found) = layout::find(source(), None, format).map_err(draft::Error::read(&path))?
         && let Some(mut other) = read(found.header, found.parts)?
         && table_matches_sectors(&other.case)
     {
@@ -398,11 +404,8 @@ pub(super) fn open<'s>(
 pub(super) fn has_other_layout(forest: &Forest, file: &RegionFile, format: &Format) -> bool {
     let path = forest.dir.join(&file.name);
     let Some(header) = file.header.as_ref().filter(|header| !may_be_moving(header)) else { return true };
-    let found = layout::find(
-        || open_region(&path).map(|(source, _)| source).map_err(std::io::Error::other),
-        Some(header),
-        Some(format),
-    );
+    let Ok((source, _)) = open_region(&path) else { return false };
+    let found = layout::find(source, Some(header), Some(format));
     found.is_ok_and(|found| found.is_some_and(|found| found.header.format == *format))
 }
 

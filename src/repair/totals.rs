@@ -83,6 +83,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     unplaced.into_iter().chain(identical).for_each(|(file, blocks)| by_save.add_unplaced(file, blocks));
     totals.saves_lacking = by_save.lacking();
     totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
+    let unread = plan.streams.iter().filter(|stream| stream.action == Action::Rebuild && !stream.pages_read);
+    totals.pages_aside = n(unread.map(|stream| stream.pages.len()).sum());
     totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
     let is_lost = |layer: &&LayerPlan| layer.left_out.is_some() || layer.stays.is_some();
@@ -396,13 +398,19 @@ pub fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) -> Strin
     words.to_owned()
 }
 
+/// Whether a save is one region file that was opened alone.
+#[must_use]
+pub fn is_region_file(save: &Save) -> bool {
+    save.path.is_file() && save.path.extension().is_some_and(|ending| ending == "vxr" || ending == "region")
+}
+
 /// What a plan for a save would write.
 #[must_use]
 pub fn expected_copy(save: &Save, totals: &Totals) -> Written {
     let written = totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged;
     if written == 0 && !totals.has_maps {
         Written::NoBlock
-    } else if save.path.is_file() && save.path.extension().is_some_and(|ending| ending == "vxr") {
+    } else if is_region_file(save) {
         Written::RegionFile
     } else {
         Written::Save

@@ -145,8 +145,10 @@ impl Options {
 /// A save, open for reading.
 #[derive(Debug)]
 pub struct Save {
-    /// The path.
+    /// The path, without links if it is a file.
     pub path: PathBuf,
+    /// The path by which it was opened, or its directory if that was a file that describes others.
+    pub named: PathBuf,
     /// The forests and loose region files in it, in order of their names.
     pub forests: Vec<Forest>,
     /// The directories of pak regions in it, in order of their names.
@@ -422,6 +424,7 @@ impl Save {
     fn empty(path: &Path, options: &Options) -> Self {
         Self {
             path: path.to_owned(),
+            named: path.to_owned(),
             forests: Vec::new(),
             pak_dirs: Vec::new(),
             streams: Vec::new(),

@@ -9,7 +9,7 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::save::single_block::SingleBlock;
-use crate::save::table_fits::{Place, begins, fits, places, sectors_at};
+use crate::save::table_fits::{Heads, Place, fits, places, sectors_at};
 use crate::save::table_moved::{find_in_table, moved_with_table};
 use crate::source::{FileSource, Piece, PieceFrom, Restoration, Source};
 
@@ -106,11 +106,12 @@ fn with_header(mut source: FileSource, damage: &mut Vec<Damage>) -> io::Result<(
 fn ends_right(source: &FileSource, header: &Header) -> io::Result<bool> {
     let (mut last, mut fitting) = (0, 0);
     let mut single = SingleBlock::new(source, header);
+    let mut heads = Heads::new(source);
     let places = places(source, header)?;
     for &(at, count) in places.iter().rev().filter(|(at, count)| *at < source.len() && *count > 0).take(BREAK) {
         last += 1;
         // A container without a header does not look like one.
-        let fits = begins(source, at, count, header.format.sector_size)? || single.is_whole((at, count))?;
+        let fits = heads.begins(at, count, header.format.sector_size)? || single.is_whole((at, count))?;
         fitting += usize::from(fits);
     }
     Ok(fitting * 2 > last || last == 0)
@@ -119,8 +120,9 @@ fn ends_right(source: &FileSource, header: &Header) -> io::Result<bool> {
 /// Entries that fit before a byte, so many as are needed.
 fn fitting_before(source: &FileSource, header: &Header, end: u64) -> io::Result<usize> {
     let mut fitting = 0;
+    let mut heads = Heads::new(source);
     for (at, count) in places(source, header)?.into_iter().filter(|(at, count)| *at < end && *count > 0) {
-        fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
+        fitting += usize::from(heads.begins(at, count, header.format.sector_size)?);
         if fitting == BEFORE {
             break;
         }
@@ -162,8 +164,9 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
     // The last entries, if they do not fit but for a few that do by chance.
     let (mut run, mut score, mut best) = (0, 0i64, 0i64);
     let behind = places.iter().rev().filter(|(at, count)| *at < end && *count > 0);
+    let mut heads = Heads::new(parts);
     for (n, &(at, count)) in behind.enumerate() {
-        score += if begins(parts, at, count, sector)? { -CHANCE } else { 1 };
+        score += if heads.begins(at, count, sector)? { -CHANCE } else { 1 };
         if score > best {
             (best, run) = (score, n + 1);
         }
@@ -220,10 +223,11 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
 fn first_moved(parts: &impl Source, places: &[Place], by: i64, sector: u32) -> io::Result<Option<u64>> {
     let (mut score, mut best, mut first) = (0i64, 0i64, None);
     let behind = places.iter().rev().filter(|(at, count)| *at < parts.len().saturating_add_signed(by) && *count > 0);
+    let (mut heads, mut moved) = (Heads::new(parts), Heads::new(parts));
     for &(at, count) in behind {
         let now = at.saturating_add_signed(-by);
-        score -= i64::from(begins(parts, at, count, sector)?);
-        if begins(parts, now, count, sector)? {
+        score -= i64::from(heads.begins(at, count, sector)?);
+        if moved.begins(now, count, sector)? {
             score += 1;
             if score > best {
                 (best, first) = (score, Some(now));

@@ -3,12 +3,19 @@
 
 use std::io;
 
+use crate::bytes::index;
 use crate::godot::container::is_container;
 use crate::godot::region::{Header, sectors_for};
 use crate::source::Source;
 
 /// Entries of a table that are looked at.
 const ENTRIES: usize = 1 << 18;
+
+/// Bytes of a block that show its size and the mode of its container.
+const HEAD: usize = 16;
+
+/// Bytes that are read at once, from a multiple of it on.
+const AT_ONCE: u64 = 1 << 13;
 
 /// Entries that must fit before a header or a shift is believed.
 const LEAST: usize = 2;
@@ -57,11 +64,38 @@ pub(crate) fn places(source: &impl Source, header: &Header) -> io::Result<Vec<Pl
     Ok(places)
 }
 
-/// Whether a block of so many sectors seems to begin at a byte.
-pub(crate) fn begins(source: &impl Source, at: u64, count: u32, sector: u32) -> io::Result<bool> {
-    let mut head = Vec::new();
-    source.read_into(at, 16, &mut head)?;
-    Ok(sectors_at(&head, sector) == Some(count))
+/// The first bytes of blocks. A table may have very many entries, so those near each other are read at once.
+pub(crate) struct Heads<'s, S> {
+    source: &'s S,
+    /// The bytes from `start` on that were read last.
+    bytes: Vec<u8>,
+    start: Option<u64>,
+}
+
+impl<'s, S: Source> Heads<'s, S> {
+    pub const fn new(source: &'s S) -> Self {
+        Self { source, bytes: Vec::new(), start: None }
+    }
+
+    /// Whether a block of so many sectors seems to begin at a byte.
+    pub fn begins(&mut self, at: u64, count: u32, sector: u32) -> io::Result<bool> {
+        Ok(sectors_at(self.read(at)?, sector) == Some(count))
+    }
+
+    fn read(&mut self, at: u64) -> io::Result<&[u8]> {
+        let start = at - at % AT_ONCE;
+        if self.start != Some(start) {
+            self.start = None;
+            if self.source.read_into(start, AT_ONCE as usize + HEAD, &mut self.bytes).is_err() {
+                // Only the bytes that are asked for must be readable.
+                self.source.read_into(at, HEAD, &mut self.bytes)?;
+                return Ok(&self.bytes);
+            }
+            self.start = Some(start);
+        }
+        let rest = self.bytes.get(index(at - start)..).unwrap_or_default();
+        Ok(rest.get(..HEAD).unwrap_or(rest))
+    }
 }
 
 /// The sectors of the block that seems to begin with some bytes.
@@ -86,8 +120,9 @@ pub(crate) fn fits(source: &impl Source, header: &Header) -> io::Result<Fits> {
     if step > 1 {
         fits.used = places.iter().step_by(step).count();
     }
+    let mut heads = Heads::new(source);
     for &(at, count) in places.iter().step_by(step) {
-        fits.fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
+        fits.fitting += usize::from(heads.begins(at, count, header.format.sector_size)?);
     }
     Ok(fits)
 }

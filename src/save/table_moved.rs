@@ -10,7 +10,7 @@ use std::io;
 
 use crate::bytes::index;
 use crate::godot::region::Header;
-use crate::save::table_fits::{Place, begins};
+use crate::save::table_fits::{Heads, Place};
 use crate::source::Source;
 
 /// The largest table that is looked at, and the most bytes inserted or cut out.
@@ -25,7 +25,7 @@ const MISFIT: i64 = -1;
 
 /// The entries of a table, of which each is looked up once.
 struct Entries<'s, S> {
-    source: &'s S,
+    heads: Heads<'s, S>,
     header: &'s Header,
     /// By how much the sectors have to move.
     by: i64,
@@ -40,7 +40,7 @@ impl<S: Source> Entries<'_, S> {
             return Ok(known);
         }
         let at = self.header.sector_span(u64::from(entry >> 8), 0).start.saturating_add_signed(-self.by);
-        let fits = begins(self.source, at, entry & 255, self.header.format.sector_size)?;
+        let fits = self.heads.begins(at, entry & 255, self.header.format.sector_size)?;
         let weight = if fits { 1 } else { MISFIT };
         self.known.insert(entry, weight);
         Ok(weight)
@@ -99,7 +99,7 @@ pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> i
         table.get(from).copied().unwrap_or(0)
     };
     let word = |place: usize, n: usize| -> [u8; 4] { std::array::from_fn(|i| byte(place, 4 * n + i)) };
-    let mut entries = Entries { source, header, by, known: HashMap::new() };
+    let mut entries = Entries { heads: Heads::new(source), header, by, known: HashMap::new() };
     // What all entries before each one say, and all from each one on.
     let (mut before, mut behind) = (vec![0; words + 1], vec![0; words + 1]);
     for n in 0..words {

@@ -236,6 +236,13 @@ impl FileSource {
         self
     }
 
+    /// The same file once more, which is opened by the first read.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let (path, restoration) = (self.path.clone(), self.restoration.clone());
+        Self { path, file: RwLock::new(None), stamp: self.stamp, restoration }
+    }
+
     /// How it is read, where that is not as it is on disk.
     #[must_use]
     pub const fn restoration(&self) -> Option<&Arc<Restoration>> {

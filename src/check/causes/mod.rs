@@ -10,6 +10,7 @@ mod region_misfit;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::check::advice::general_advice;
 use crate::check::cause::{Cause, NextStep, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
@@ -55,6 +56,8 @@ struct FileFindings {
     old_formula: bool,
     /// Whether only an option says so.
     given_formula: bool,
+    /// What to do about findings whose advice is not that of their code.
+    advice: BTreeMap<Code, &'static str>,
 }
 
 impl FileFindings {
@@ -65,6 +68,10 @@ impl FileFindings {
         }
         self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
         self.given_formula |= finding.code() == Code::SlotsOld && finding.damage.found == GIVEN_FORMULA;
+        let advice = general_advice(finding);
+        if advice != finding.code().next() {
+            self.advice.entry(finding.code()).or_insert(advice);
+        }
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());
@@ -152,7 +159,7 @@ impl Findings {
         }
         let worst = counts.into_iter().max_by_key(|((level, _), (n, ..))| (*level, *n));
         worst.map(|((_, code), (_, found, file))| NextStep {
-            code,
+            advice: found.advice.get(&code).copied().unwrap_or_else(|| code.next()),
             save: owner(file),
             block: found.first_block_with(code),
         })

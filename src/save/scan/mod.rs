@@ -91,8 +91,18 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     scan.report_arrays();
     let Scan { forests, pak_dirs, streams, maps, mut faults, .. } = scan;
     faults.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut save =
-        Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
+    let named = if root.is_dir() { root.clone() } else { path.to_owned() };
+    let mut save = Save {
+        path: root,
+        named,
+        forests,
+        pak_dirs,
+        streams,
+        maps,
+        faults,
+        unopened: Vec::new(),
+        options: options.clone(),
+    };
     let regions = save.forests.iter_mut().flat_map(|forest| &mut forest.regions);
     (0..).zip(regions).for_each(|(number, file)| file.number = number);
     save.unopened = unopened::find(&save);
