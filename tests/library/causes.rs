@@ -55,8 +55,9 @@ const STATES: &[(u32, &str, CauseKind)] = &[
     (9, "block-zeroed-run", CauseKind::PowerLost),
     (10, "region-empty", CauseKind::Killed),
     (10, "region-header-cut", CauseKind::DiskFull),
-    (10, "region-never-stored", CauseKind::Settings),
-    (11, "region-sector-size", CauseKind::Settings),
+    (10, "region-never-stored", CauseKind::DiskFull),
+    (10, "region-refused", CauseKind::Settings),
+    (11, "region-sector-size", CauseKind::Storage),
     (12, "meta-missing", CauseKind::CopyIncomplete),
     (12, "meta-empty", CauseKind::Killed),
     (13, "two-writers", CauseKind::TwoWriters),
@@ -216,6 +217,94 @@ fn lods_that_the_meta_file_counts_are_evidence_of_an_incomplete_copy() {
     assert_eq!(evidence(), [gap, "3 of the LODs that the meta file counts have no file"]);
     count("3");
     assert_eq!(evidence(), [gap, "1 of the LODs that the meta file counts has no file"]);
+}
+
+/// Writes a healthy forest of 24 region files in three LODs.
+fn lods(dir: &Path) {
+    let sample = demo::samples().find(|sample| sample.name == "lods").unwrap();
+    (sample.make)(dir).unwrap();
+    assert_eq!(causes(dir), Vec::new(), "it is healthy");
+}
+
+fn kinds(path: &Path) -> Vec<CauseKind> {
+    causes(path).iter().map(|cause| cause.kind).collect()
+}
+
+#[test]
+fn a_file_that_ends_after_its_header_was_cut_off_if_the_engine_accepts_the_settings() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = dir.path().join("world");
+    lods(&world);
+    let file = world.join("regions/lod0/r.0.0.0.vxr");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..20]).unwrap();
+    let causes = causes(&world);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    assert_eq!((causes[0].kind, &causes[0].alternatives[..]), (CauseKind::DiskFull, &[CauseKind::CopyCut][..]));
+    // The engine refuses these settings, whatever files there are.
+    let refused = dir.path().join("refused");
+    let spec = demo::ForestSpec { block_size_po2: 5, sector_size: 512, ..demo::ForestSpec::default() };
+    demo::write_forest(&refused, &spec, None).unwrap();
+    let file = refused.join("regions/lod0/r.0.0.0.vxr");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..20]).unwrap();
+    assert_eq!(kinds(&refused), [CauseKind::Settings]);
+}
+
+#[test]
+fn a_header_that_differs_from_all_others_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    lods(dir.path());
+    let zero = |file: &Path| {
+        let mut bytes = fs::read(file).unwrap();
+        bytes[17..19].fill(0);
+        fs::write(file, bytes).unwrap();
+    };
+    zero(&dir.path().join("regions/lod0/r.0.0.0.vxr"));
+    let found = causes(dir.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, CauseKind::Storage);
+    assert_eq!(found[0].evidence, ["1 finding in headers of region files, and none elsewhere"]);
+    // A sector size that no header can store is 0 in all of them.
+    files_below(&dir.path().join("regions")).iter().for_each(|file| zero(file));
+    let meta = dir.path().join("meta.vxrm");
+    let text = fs::read_to_string(&meta).unwrap();
+    fs::write(&meta, text.replace("\"sector_size\": 512", "\"sector_size\": 65536")).unwrap();
+    assert!(kinds(dir.path()).contains(&CauseKind::Settings), "{:?}", causes(dir.path()));
+}
+
+#[test]
+fn a_meta_file_that_differs_from_all_region_files_was_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    lods(dir.path());
+    let meta = dir.path().join("meta.vxrm");
+    let text = fs::read_to_string(&meta).unwrap();
+    let edit = |key: &str, value: serde_json::Value| {
+        let mut fields: serde_json::Value = serde_json::from_str(&text).unwrap();
+        fields[key] = value;
+        fs::write(&meta, fields.to_string()).unwrap();
+        let found = causes(dir.path());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].kind, &found[0].alternatives[..]), (CauseKind::Foreign, &[CauseKind::Mixed][..]));
+        found[0].evidence.clone()
+    };
+    let agree = "24 region files agree with each other, so that the meta file was changed or replaced";
+    let differs = "the layout of 24 region files differs from that of the meta file";
+    assert_eq!(edit("channel_depths", serde_json::json!([0, 0, 0, 0, 0, 0, 0, 0])), [differs, agree]);
+    let beyond = "2 LODs with region files are beyond the LODs that the meta file counts";
+    assert_eq!(edit("lod_count", serde_json::json!(1)), [beyond, agree]);
+    let beyond = "1 LOD with region files is beyond the LODs that the meta file counts";
+    assert_eq!(edit("lod_count", serde_json::json!(2)), [beyond, agree]);
+    // With a region file of another save, the meta file is that of the others.
+    fs::write(&meta, &text).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let spec = demo::ForestSpec { region_size_po2: 3, sector_size: 1024, ..demo::ForestSpec::default() };
+    demo::write_forest(other.path(), &spec, None).unwrap();
+    let name = "regions/lod0/r.0.0.0.vxr";
+    fs::copy(other.path().join(name), dir.path().join(name)).unwrap();
+    let found = causes(dir.path());
+    let mixed = found.iter().find(|cause| cause.kind == CauseKind::Mixed).unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(mixed.evidence, ["the layout of 1 region file differs from that of the meta file"]);
 }
 
 /// The kinds of the causes of a copy of a save that was killed while it saved, after one of its files was changed.

@@ -43,8 +43,10 @@ impl CauseKind {
             }
             Self::NewWorld => code == Code::ForestEmpty,
             Self::Renamed => RENAMED.contains(&code),
-            Self::CopyCut | Self::DiskFull => CUT.contains(&code) || PAGES.contains(&code),
-            Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaField | Code::MetaLods),
+            Self::CopyCut | Self::DiskFull => {
+                CUT.contains(&code) || PAGES.contains(&code) || code == Code::RegionNeverStored
+            }
+            Self::Mixed => META.contains(&code),
             Self::Migration => {
                 let is_of_block = UNREADABLE.contains(&code) || code == Code::ContainerEmpty;
                 WRITING.contains(&code) || COUNTS.contains(&code) || is_of_block
@@ -62,7 +64,7 @@ impl CauseKind {
             Self::OldFormula => matches!(code, Code::SlotsTold | Code::SlotsOld),
             Self::OldSlots => code == Code::SlotsMixed,
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
-            Self::Foreign => FOREIGN.contains(&code),
+            Self::Foreign => FOREIGN.contains(&code) || META.contains(&code) || code == Code::RegionRefused,
             Self::Settings => SETTINGS.contains(&code),
             Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
@@ -142,6 +144,9 @@ const UNCHANGED: [Code; 24] = [
     Code::StreamMetaMissing,
 ];
 
+/// Codes of meta files that differ from the region files.
+pub(super) const META: [Code; 3] = [Code::MetaDiffers, Code::MetaField, Code::MetaLods];
+
 /// Codes of settings with which the engine does not save.
 pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
 
@@ -200,8 +205,14 @@ pub(super) const TEXT: [Code; 3] = [Code::CopyCrlf, Code::CopyLf, Code::CopyEnco
 pub(super) const SHIFTED: [Code; 3] = [Code::PakShifted, Code::RegionShifted, Code::StreamShifted];
 
 /// Codes of damaged bytes in the header of a region file.
-pub(super) const HEADER: [Code; 5] =
-    [Code::RegionBlockSize, Code::RegionDepth, Code::RegionLayout, Code::RegionPalette, Code::RegionSize];
+pub(super) const HEADER: [Code; 6] = [
+    Code::RegionBlockSize,
+    Code::RegionDepth,
+    Code::RegionLayout,
+    Code::RegionPalette,
+    Code::RegionSectorSize,
+    Code::RegionSize,
+];
 
 /// Codes that converted line breaks cause.
 pub(super) const UNREADABLE: [Code; 9] = [

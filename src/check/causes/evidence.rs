@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::causes::codes::{CUT, MISFIT, SHIFTED, TEXT, UNREADABLE, WRITING};
+use crate::check::causes::codes::{CUT, HEADER, MISFIT, SHIFTED, TEXT, UNREADABLE, WRITING};
+use crate::check::causes::settings::{agreeing_files, differing_forest, refused_code};
 use crate::check::causes::{Counts, Findings, NamedBlock};
 use crate::damage::{Code, CodeSet, Level, Value};
-use crate::save::{Fault, File, Save};
+use crate::save::{Fault, File, Forest, Save};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::plain_name;
@@ -67,6 +68,13 @@ pub(super) struct Evidence {
     pub no_block_meta: u64,
     /// LODs that meta files count and that have no file.
     pub lods_missing: u64,
+    /// Files whose settings the engine refuses, and a code that says so.
+    pub refused: u64,
+    pub refused_by: Option<Code>,
+    /// Region files whose layout differs from that of the meta file.
+    pub differing: u64,
+    /// Region files that all have one layout, while the meta file differs; 0 where region files differ from each other.
+    pub agreeing: u64,
     /// Files that something other than a game damaged: their names.
     pub spoiled: HashSet<Arc<str>>,
 }
@@ -87,6 +95,8 @@ impl Evidence {
     pub fn gather(findings: &Findings, save: &Save, files: &Files<'_>) -> Self {
         let mut evidence = Self::default();
         let mut blocks: HashMap<(&str, NamedBlock), CodeSet> = HashMap::new();
+        // The forests whose meta files differ from region files.
+        let mut disagreeing: Vec<&Forest> = Vec::new();
         for (name, found) in &findings.files {
             let counts = &found.counts;
             for (block, codes) in &found.blocks {
@@ -105,6 +115,14 @@ impl Evidence {
             if counts.contains_key(&Code::LodMissing) {
                 evidence.lods_missing += save.faults.iter().filter(is_counted).count() as u64;
             }
+            let refused = refused_code(save, files, name, counts);
+            evidence.refused += u64::from(refused.is_some());
+            evidence.refused_by = evidence.refused_by.max(refused);
+            // A header that differs from all others, with settings that the engine refuses, is damaged.
+            let is_odd = counts.contains_key(&Code::RegionRefused) && refused.is_none();
+            let is_damaged = is_odd || count(counts, &HEADER) > 0;
+            evidence.differing += u64::from(counts.contains_key(&Code::MetaDiffers) && !is_damaged);
+            disagreeing.extend(differing_forest(save, files, name, counts));
             evidence.old_formula += u64::from(found.old_formula);
             evidence.given_formula += u64::from(found.given_formula);
             for (code, n) in counts {
@@ -139,7 +157,8 @@ impl Evidence {
             let of_another = file.is_some() && !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
             evidence.of_another += u64::from(of_another);
             // Garbage in a table says nothing about the end of its file.
-            let ends_early = count(counts, &CUT) > 0 && !garbage && !of_another;
+            let is_short = counts.contains_key(&Code::RegionNeverStored) && refused.is_none();
+            let ends_early = (is_short || count(counts, &CUT) > 0) && !garbage && !of_another;
             let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
             if let Some(len) = cut {
                 evidence.cut += 1;
@@ -151,6 +170,10 @@ impl Evidence {
             }
         }
         evidence.blocks.extend(blocks.into_values().map(|codes| (codes, 1)));
+        disagreeing.sort_unstable_by_key(|forest| &forest.dir);
+        disagreeing.dedup_by_key(|forest| &forest.dir);
+        let agreeing: Option<Vec<u64>> = disagreeing.into_iter().map(agreeing_files).collect();
+        evidence.agreeing = agreeing.unwrap_or_default().iter().sum();
         evidence
     }
 

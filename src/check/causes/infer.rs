@@ -1,7 +1,7 @@
 //! The rules that infer causes from evidence.
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, META, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
 use crate::printable::{are, count, grouped};
@@ -115,12 +115,38 @@ impl Evidence {
             };
             causes.push(Cause::new(kind, blocks, evidence, &[other]));
         }
-        if self.has(Code::MetaDiffers) || self.has(Code::MetaLods) {
-            let n = self.count(&[Code::MetaDiffers, Code::MetaLods]);
-            let evidence = vec![format!("the layout of {} differs from that of the meta file", count(n, "file"))];
-            causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
+        if self.agreeing == 0 {
+            let evidence = self.differing_files();
+            causes.extend((!evidence.is_empty()).then(|| Cause::new(CauseKind::Mixed, 0, evidence, &[])));
         }
         causes
+    }
+
+    /// A meta file that differs from all region files, which agree with each other.
+    pub(super) fn changed_meta(&self) -> Option<Cause> {
+        if self.agreeing == 0 {
+            return None;
+        }
+        let mut evidence = self.differing_files();
+        let files = count(self.agreeing, "region file");
+        evidence.push(format!("{files} agree with each other, so that the meta file was changed or replaced"));
+        let step = [Code::MetaDiffers, Code::MetaLods].into_iter().find(|code| self.has(*code));
+        Some(Cause::new(CauseKind::Foreign, 0, evidence, &[CauseKind::Mixed]).with_step(step))
+    }
+
+    /// What differs from the meta files.
+    fn differing_files(&self) -> Vec<String> {
+        let mut evidence = Vec::new();
+        if self.differing > 0 {
+            let files = count(self.differing, "region file");
+            evidence.push(format!("the layout of {files} differs from that of the meta file"));
+        }
+        let lods = self.count(&[Code::MetaLods]);
+        if lods > 0 {
+            let what = count(lods, "LOD");
+            evidence.push(format!("{what} with region files {} beyond the LODs that the meta file counts", are(lods)));
+        }
+        evidence
     }
 
     /// Files whose names are not those that the game gave them.
@@ -257,14 +283,19 @@ impl Evidence {
     /// What is left of the damage that causes do not explain: bytes that no program writes so, or data of another program. `None`
     /// where nothing shows that bytes were changed.
     pub(super) fn unexplained(&self, causes: &[Cause]) -> Option<Cause> {
-        let is_explained = |code: Code| causes.iter().any(|cause| cause.kind.explains(code));
+        let is_explained = |code: Code| {
+            let by_meta = self.agreeing > 0 && (META.contains(&code) || code == Code::RegionRefused);
+            by_meta || causes.iter().any(|cause| cause.kind.explains(code))
+        };
         let all = || self.all.iter().filter(|(code, _)| CauseKind::is_rest(**code) && !is_explained(**code));
         let of =
             |is_foreign: bool| all().filter(|(code, _)| FOREIGN.contains(code) == is_foreign).map(|(_, n)| n).sum();
         let (unknown, rest): (u64, u64) = (of(true), of(false));
         let foreign = format!("{} of data that another program or engine writes", count(unknown, "finding"));
         let damaged = format!("{} of bytes that no engine writes", count(rest, "finding"));
-        let header = self.count(&HEADER);
+        // Without a cause of its own, a header that differs from the meta file is damaged.
+        let is_of_header = |code: Code| HEADER.contains(&code) || code == Code::MetaDiffers;
+        let header: u64 = all().filter(|(code, _)| is_of_header(**code)).map(|(_, n)| n).sum();
         let blocks = self.blocks_with(CauseKind::is_rest);
         let cause = match (unknown, rest) {
             (0, 0) => return None,
@@ -300,11 +331,9 @@ impl Evidence {
                     .with_step(Some(Code::ConversionLeft)),
             );
         }
-        let refused = self.count(&SETTINGS);
-        if refused > 0 {
-            let evidence = vec![format!("the engine does not save into {}", count(refused, "file"))];
-            let step = SETTINGS.into_iter().find(|code| self.has(*code));
-            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]).with_step(step));
+        if self.refused > 0 {
+            let evidence = vec![format!("the engine does not save into {}", count(self.refused, "file"))];
+            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]).with_step(self.refused_by));
         }
         let keys = self.count(&[Code::StreamKeyRule]);
         if keys > 0 {

@@ -6,6 +6,7 @@ mod evidence;
 mod infer;
 mod misfit;
 mod region_misfit;
+mod settings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -193,10 +194,14 @@ impl Findings {
         };
         causes.extend(writing);
         causes.extend(evidence.engine());
-        let rest = match causes.iter().all(|cause| cause.kind.leaves_bytes()) {
+        let mut rest = match causes.iter().all(|cause| cause.kind.leaves_bytes()) {
             true => evidence.unexplained(&causes),
             false => evidence.headers(&causes),
         };
+        match (&mut rest, evidence.changed_meta()) {
+            (Some(rest), Some(meta)) if rest.kind == meta.kind => rest.evidence.extend(meta.evidence),
+            (_, meta) => causes.extend(meta),
+        }
         causes.extend(rest);
         causes
     }

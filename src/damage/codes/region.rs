@@ -46,8 +46,8 @@ pub(super) const HEADER_CUT: Text = Text {
 
 pub(super) const NEVER_STORED: Text = Text {
     messages: &[any("file ends after its header", "{found|byte} of the table; expected {expected|byte}")],
-    next: "Correct the settings of the stream in the game: the engine refused them when it wrote the first block. `voxscope repair SAVE --out NEW` moves the file to lost+found; it holds no block.",
-    explanation: "The file ends right after the 20 bytes of its header (1,044 with a palette): the region was created and nothing was ever stored. The engine leaves this when it refuses the settings at the first write, because the sector size is too small for the block size (a block has at most 255 sectors) or the region is too large. Nothing was lost from this file, but everything the game tried to save into it was.",
+    next: "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the whole file from the backup. Without a backup the file is moved to lost+found; no block is in it. If the check also says that the engine refuses the settings, correct those of the stream in the game.",
+    explanation: "The file ends right after the 20 bytes of its header (1,044 with a palette), so it has neither a table nor a block. The engine leaves this when it refuses the settings at the first write, because the sector size is too small for the block size (a block has at most 255 sectors) or the region is too large: everything the game tried to save into the file is lost. If the engine accepts the settings, the file was cut off: by a full disk, a power loss or an interrupted copy.",
 };
 
 pub(super) const REFUSED: Text = Text {
