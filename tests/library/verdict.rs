@@ -298,6 +298,72 @@ fn a_save_of_which_whole_parts_are_missing_is_incomplete() {
     assert_eq!(kinds(), [CauseKind::CopyIncomplete], "there is no region file");
 }
 
+/// The region files that a check calls missing.
+fn missing(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    check::run(&open(root), &check::Options::default(), |finding| {
+        found.extend((finding.code() == damage::Code::RegionMissing).then(|| finding.file.to_string()));
+    });
+    found
+}
+
+/// How many of the region files of the two finest LODs are called missing if they alone are removed, of how many.
+fn named_alone(root: &Path) -> (usize, usize) {
+    let files: Vec<PathBuf> =
+        ["lod0", "lod1"].iter().flat_map(|lod| entries(&root.join("regions").join(lod))).collect();
+    let named = files.iter().filter(|file| {
+        let bytes = fs::read(file).unwrap();
+        fs::remove_file(file).unwrap();
+        let found = missing(root);
+        fs::write(file, bytes).unwrap();
+        let name = file.strip_prefix(root).unwrap().to_str().unwrap();
+        assert!(found.is_empty() || found == [name], "{name}: {found:?}");
+        !found.is_empty()
+    });
+    (named.count(), files.len())
+}
+
+/// Each LOD reaches further than the finer one here, so that coarse blocks without children are on all sides of a hole.
+#[test]
+fn the_corner_that_a_box_of_blocks_lacks_is_a_missing_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("lods");
+    let sample = demo::samples().find(|sample| sample.name == "lods").unwrap();
+    (sample.make)(&root).unwrap();
+    assert_eq!(missing(&root), [""; 0], "it is healthy");
+    assert_eq!(named_alone(&root), (16, 16));
+    // Without the three files that meet at an edge, nothing shows what was there.
+    for name in ["r.0.0.0.vxr", "r.-1.0.0.vxr", "r.0.0.-1.vxr"] {
+        fs::remove_file(root.join("regions/lod0").join(name)).unwrap();
+    }
+    assert_eq!(missing(&root), [""; 0]);
+    // Borders of areas fall on those of small regions by chance.
+    let lods =
+        vec![demo::Extent { from: [-2, -1, -2], to: [4, 4, 4] }, demo::Extent { from: [-3, -1, -3], to: [3, 2, 3] }];
+    let spec = demo::ForestSpec { lods, region_size_po2: 2, ..demo::ForestSpec::default() };
+    let small = dir.path().join("small");
+    demo::write_forest(&small, &spec, None).unwrap();
+    assert_eq!(missing(&small), [""; 0], "it is healthy");
+    fs::remove_file(small.join("regions/lod0/r.0.0.0.vxr")).unwrap();
+    assert_eq!(missing(&small), [""; 0]);
+}
+
+/// One coarse block alone shows that a file is missing if all others have children and files are on three sides.
+#[test]
+fn a_hole_of_one_block_among_blocks_with_children_is_a_missing_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("world");
+    demo::write_forest(&root, &demo::ForestSpec::default(), None).unwrap();
+    for file in entries(&root.join("regions/lod0")) {
+        let bytes = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        assert_eq!(missing(&root), [file.strip_prefix(&root).unwrap().to_str().unwrap()]);
+        let kinds: Vec<CauseKind> = causes(&open(&root)).iter().map(|cause| cause.kind).collect();
+        assert_eq!(kinds, [CauseKind::CopyIncomplete], "{}", file.display());
+        fs::write(&file, bytes).unwrap();
+    }
+}
+
 /// A coarse block has no children here, as in worlds that store far blocks only, so what shows that a file is missing is that the hole
 /// ends at its borders.
 #[test]
@@ -307,19 +373,12 @@ fn a_hole_that_ends_at_the_borders_of_a_region_is_a_missing_file() {
     let spec = demo::ForestSpec { lods, region_size_po2: 2, ..demo::ForestSpec::default() };
     let dir = tempfile::tempdir().unwrap();
     demo::write_forest(dir.path(), &spec, None).unwrap();
-    let missing = || {
-        let mut found = Vec::new();
-        check::run(&open(dir.path()), &check::Options::default(), |finding| {
-            found.extend((finding.code() == damage::Code::RegionMissing).then(|| finding.file.to_string()));
-        });
-        found
-    };
-    assert_eq!(missing(), [""; 0]);
+    assert_eq!(missing(dir.path()), [""; 0]);
     fs::remove_file(dir.path().join("regions/lod0/r.-1.0.-1.vxr")).unwrap();
-    assert_eq!(missing(), ["regions/lod0/r.-1.0.-1.vxr"]);
+    assert_eq!(missing(dir.path()), ["regions/lod0/r.-1.0.-1.vxr"]);
     // With one more, the hole has no two sides.
     fs::remove_file(dir.path().join("regions/lod0/r.-1.0.0.vxr")).unwrap();
-    assert_eq!(missing(), [""; 0]);
+    assert_eq!(missing(dir.path()), [""; 0]);
 }
 
 #[test]

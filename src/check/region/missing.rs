@@ -6,6 +6,8 @@
 //! what its generator makes may keep far blocks in coarse LODs only; so a file is called missing only where every
 //! coarse block whose children would be in a file that is there has one, or where the hole ends exactly at the borders of
 //! its region: the files on several sides have blocks up to there, and so have coarse blocks beside those without children.
+//! Where each LOD reaches further than the finer one, coarse blocks without children are on all sides. There a file is missing if
+//! the seven other regions at one of its corners have blocks, and the sides at that corner show one box of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,8 +26,18 @@ use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 /// children that such a file leaves.
 const LEAST: usize = 4;
 
+/// The least coarse blocks of a box that the sides of a hole show.
+const LEAST_BOX: u32 = 4;
+
 /// Sides on which other files have blocks up to a hole. A box of blocks around a player may end at a border, but has one side there.
 const LEAST_SIDES: usize = 2;
+
+/// Sides on which other files have blocks up to a hole of less than [`LEAST`] blocks.
+const SIDES_OF_FEW: usize = 3;
+
+/// Blocks along each axis of a region from which on a corner says something. The area in which a player was is a box of blocks, or
+/// several. Three of their borders seldom fall on those of one region, unless regions are small.
+const LEAST_SIZE: i32 = 8;
 
 /// Files whose tables are read before what they say is put together.
 const WINDOW: usize = 256;
@@ -180,9 +192,6 @@ impl Tables {
     /// Whether blocks end exactly at the borders of a region without a file; `hole` are the coarse blocks whose children would be in
     /// it.
     fn ends_at(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3]) -> bool {
-        let beside = |at: [i32; 3], side: usize| step(at, side / 2, [-1, 1][side % 2]);
-        // The side of the other region that is towards this one.
-        let touches = |side: &usize| beside(region, *side).is_some_and(|at| self.sides.contains(&(lod, at, side ^ 1)));
         let coarse = lod + 1;
         let is_childless_beside = |at: &[i32; 3]| {
             let is_childless = |other: &[i32; 3]| {
@@ -192,8 +201,68 @@ impl Tables {
             let others = (0..6).filter_map(|side| beside(*at, side));
             others.filter(|other| children_region(*other, size) != region).any(|other| is_childless(&other))
         };
-        (0..6).filter(touches).count() >= LEAST_SIDES && !hole.iter().any(is_childless_beside)
+        self.count_sides(lod, region) >= LEAST_SIDES && !hole.iter().any(is_childless_beside)
     }
+
+    /// Whether a region has blocks up to the side of another one that is without a file.
+    fn touches(&self, lod: u8, region: [i32; 3], side: usize) -> bool {
+        // The side of the other region that is towards this one.
+        beside(region, side).is_some_and(|at| self.sides.contains(&(lod, at, side ^ 1)))
+    }
+
+    /// On how many sides of a region without a file other regions have blocks up to there.
+    fn count_sides(&self, lod: u8, region: [i32; 3]) -> usize {
+        (0..6).filter(|side| self.touches(lod, region, *side)).count()
+    }
+
+    /// Whether a region without a file is the corner that a box of blocks lacks; `hole` as above.
+    fn is_corner(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3]) -> bool {
+        let is_large = size.iter().all(|n| *n >= LEAST_SIZE && n % 2 == 0);
+        let ends = |corner: usize| [0, 1, 2].map(|axis| (corner >> axis) & 1);
+        is_large && (0..8).any(|corner| self.is_corner_at(lod, region, hole, size, ends(corner)))
+    }
+
+    /// The same for one corner of the region, which is given by the ends of the axes that it is at: 0 for the lower, 1 for the upper.
+    fn is_corner_at(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3], ends: [usize; 3]) -> bool {
+        let sides = [0, 1, 2].map(|axis| 2 * axis + ends[axis]);
+        let is_at_corner = |at: &&[i32; 3]| {
+            let within = |axis: usize| at[axis].saturating_mul(2).rem_euclid(size[axis]);
+            (0..3).all(|axis| within(axis) == [0, size[axis] - 2][ends[axis]])
+        };
+        let Some(&corner) = hole.iter().find(is_at_corner) else { return false };
+        let has_children = |at: &[i32; 3]| {
+            let place = (lod + 1, *at);
+            self.coarse.binary_search(&place).is_ok() && self.parents.binary_search(&place).is_ok()
+        };
+        let mut others = (1..8usize).map(|other| {
+            let mut axes = (0..3).filter(|axis| (other >> axis) & 1 == 1);
+            axes.try_fold(corner, |at, axis| beside(at, sides[axis]))
+        });
+        let touch = sides.iter().all(|side| self.touches(lod, region, *side));
+        if !touch || !others.all(|at| at.is_some_and(|at| has_children(&at))) {
+            return false;
+        }
+        // The blocks of the hole that have neighbours with children on a side are a rectangle: its lengths along each axis.
+        let lengths = |axis: usize| {
+            let is_beside = |at: &&[i32; 3]| {
+                at[axis] == corner[axis] && beside(**at, sides[axis]).is_some_and(|other| has_children(&other))
+            };
+            let (mut lengths, mut count) = ([1u32; 3], 0u32);
+            for at in hole.iter().filter(is_beside) {
+                lengths = [0, 1, 2].map(|other| lengths[other].max(at[other].abs_diff(corner[other]) + 1));
+                count += 1;
+            }
+            (lengths.iter().product::<u32>() == count).then_some(lengths)
+        };
+        let (Some(x), Some(y), Some(z)) = (lengths(0), lengths(1), lengths(2)) else { return false };
+        let is_one_box = x[1] == z[1] && x[2] == y[2] && y[0] == z[0];
+        is_one_box && y[0] * x[1] * x[2] >= LEAST_BOX
+    }
+}
+
+/// The position beside another one on a side.
+fn beside(at: [i32; 3], side: usize) -> Option<[i32; 3]> {
+    step(at, side / 2, [-1, 1][side % 2])
 }
 
 /// The region of the next finer LOD that the children of a block are in.
@@ -225,7 +294,14 @@ fn of_forest(save: &Save, forest: &Forest, written: &HashMap<PathBuf, WrittenTab
     let all = size.iter().map(|n| usize::try_from(n / 2).unwrap_or(usize::MAX)).fold(1, usize::saturating_mul);
     let is_missing = |((lod, region), hole): &(&(u8, [i32; 3]), &Vec<[i32; 3]>)| {
         let is_enough = hole.len() >= LEAST || (all > 1 && hole.len() == all);
-        is_enough && (all_have_children || tables.ends_at(*lod, *region, hole, size))
+        match is_enough {
+            true => {
+                all_have_children
+                    || tables.ends_at(*lod, *region, hole, size)
+                    || tables.is_corner(*lod, *region, hole, size)
+            }
+            false => all_have_children && tables.count_sides(*lod, *region) >= SIDES_OF_FEW,
+        }
     };
     let missing = missing.iter().filter(is_missing).map(|(at, hole)| (*at, hole.len()));
     let mut missing: Vec<((u8, [i32; 3]), usize)> = missing.collect();

@@ -11,7 +11,7 @@ pub(super) const MISNAMED: Text = Text {
 pub(super) const MISSING: Text = Text {
     messages: &[any("region file is missing", "{found|coarser block has|coarser blocks have} no children")],
     next: "Before the game starts, run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the file from the backup.",
-    explanation: "A coarser LOD has blocks where this LOD has no file. The engine makes the blocks of a LOD from those of the next finer one, so there was a file, and a copy or a cleanup left it out. The game shows the coarse blocks from a distance and new terrain nearby. This is reported where every other coarse block has children, or where the hole ends exactly at the borders of the file's region. Where there is no coarser LOD, nothing shows that a file is missing.",
+    explanation: "A coarser LOD has blocks where this LOD has no file. The engine makes the blocks of a LOD from those of the next finer one, so there was a file, and a copy or a cleanup left it out. The game shows the coarse blocks from a distance and new terrain nearby. This is reported where every other coarse block has children, where the hole ends exactly at the borders of the file's region, or where that region is the only one without blocks at a corner of eight regions. Where there is no coarser LOD, nothing shows that a file is missing.",
 };
 
 pub(super) const EMPTY: Text = Text {
