@@ -15,9 +15,16 @@ use crate::recover::weights::{SHIFT, Weights};
 /// the seams of a region that is in no order say more than a candidate.
 pub(super) const NEARLY_ALL: f64 = 0.8;
 
+/// The most entries that are looked up for a share by chance.
+const MOST_LOOKUPS: usize = 1 << 20;
+
 /// Whether an order of the sectors is contradicted by the table: entries of uncommon lengths lead exactly to whole blocks of these
-/// lengths, more of them than chance allows, and the order has other blocks in their slots, or none.
+/// lengths, more of them than chance allows, and the order has other blocks in their slots, or none. The order of a killed game
+/// explains far more blocks than the old table, which leads to some by chance.
 pub(super) fn table_contradicts(case: &Case, exact: &[(u32, usize)], placed: &[(u32, usize)]) -> bool {
+    if exact.len() * 2 < placed.len() {
+        return false;
+    }
     let Some(lengths) = Lengths::count(case) else { return false };
     let is_uncommon = |count: u32| lengths.is_uncommon(count);
     let count = |&(_, block): &(u32, usize)| case.walk.blocks[block].count;
@@ -39,7 +46,8 @@ pub(super) fn table_contradicts(case: &Case, exact: &[(u32, usize)], placed: &[(
 }
 
 /// How often an entry for which `is_asked` leads exactly to a block of its length by chance: to the block of another entry, after
-/// one was taken out before both. The share of such entries, over all blocks that may have been taken out.
+/// others were taken out before both. The larger share of two: over all single blocks that may have been taken out, and that of
+/// nearly all distances that several of them leave.
 fn share_by_chance(case: &Case, is_asked: impl Fn(u32) -> bool) -> f64 {
     let listed: HashSet<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
     let asked: Vec<&Listing> = case.entries.iter().filter(|entry| is_asked(entry.count)).collect();
@@ -50,7 +58,14 @@ fn share_by_chance(case: &Case, is_asked: impl Fn(u32) -> bool) -> f64 {
     };
     let hits = |(&by, &times): (&u32, &usize)| asked.iter().filter(|entry| leads(entry, by)).count() * times;
     let all = asked.len() * case.entries.len();
-    removed.iter().map(hits).sum::<usize>() as f64 / all.max(1) as f64
+    let of_one = removed.iter().map(hits).sum::<usize>() as f64 / all.max(1) as f64;
+    let most = (MOST_LOOKUPS / asked.len().max(1)).clamp(1, SHIFT.chance_distances) as u32;
+    let mut of_several: Vec<usize> =
+        (1..=most).map(|by| asked.iter().filter(|entry| leads(entry, by)).count()).collect();
+    of_several.sort_unstable();
+    let nearly_all = (of_several.len() as f64 * SHIFT.chance_share) as usize;
+    let of_several = of_several.get(nearly_all).map_or(0.0, |hits| *hits as f64 / asked.len().max(1) as f64);
+    of_one.max(of_several)
 }
 
 /// Limits what seams alone say of a region that is neither as its table has it nor in an order that a killed game leaves: it may hold

@@ -159,6 +159,22 @@ fn any_entry_of_a_killed_game_is_lost_or_changed() {
     }
 }
 
+/// A game was killed after many saves into a full region. Of the old table some entries lead to whole blocks of their length by
+/// chance; the order of the sectors explains nearly all.
+#[test]
+fn a_full_region_after_a_hundred_saves() {
+    let format = voxscope::godot::region::Format { region_size: [16; 3], sector_size: 128, ..format() };
+    let mut land = Land::new(format, [0; 3], [16, 16, 16]);
+    let mut random = Random::new(5);
+    (0..200).for_each(|_| land.shrink([0; 3].map(|_| random.below(16) as i32)));
+    land.world.flush();
+    (0..100).for_each(|_| land.grow([0; 3].map(|_| random.below(16) as i32)));
+    let mended = plain(&land.write("saved"));
+    assert_right(&mended, &land.truth, &[]);
+    let (found, all) = (mended.blocks.len(), land.truth.len());
+    assert!(found * 100 >= all * 95, "{found} of {all}");
+}
+
 /// 9: the power was lost while pages of 4,096 bytes were written back, each as it was at a moment of its own. Blocks lie at
 /// distances from their entries that change from page to page, and that no order of saves explains.
 #[test]
