@@ -59,6 +59,8 @@ pub enum CauseKind {
     OldStates,
     /// An option that was given does not fit the save: no damage.
     OptionMisfit,
+    /// The meta file describes another layout than its files have.
+    MetaMisfit,
 }
 
 impl CauseKind {
@@ -87,6 +89,7 @@ impl CauseKind {
         Self::Settings,
         Self::OldStates,
         Self::OptionMisfit,
+        Self::MetaMisfit,
     ];
 
     /// The stable name, as in `--format jsonl`.
@@ -116,6 +119,7 @@ impl CauseKind {
             Self::Settings => "settings-refused",
             Self::OldStates => "old-states",
             Self::OptionMisfit => "option-misfit",
+            Self::MetaMisfit => "meta-misfit",
         }
     }
 
@@ -148,6 +152,7 @@ impl CauseKind {
             Self::Settings => "The engine refuses to save blocks with the settings of the save",
             Self::OldStates => "The blocks behind the last listed one are old states, which the engine leaves there",
             Self::OptionMisfit => "An option that was given does not fit the save",
+            Self::MetaMisfit => "The meta file describes another layout than the files have",
         }
     }
 
@@ -162,7 +167,8 @@ impl CauseKind {
             | Self::OldStates
             | Self::OldFormula
             | Self::OldKeys
-            | Self::OptionMisfit => "nothing",
+            | Self::OptionMisfit
+            | Self::MetaMisfit => "nothing",
             Self::Killed => "the block that was being written, and saves that had not reached the file",
             Self::PowerLost => "pages of the file that had not reached the disk",
             Self::TwoWriters => "blocks of one program that the other overwrote",
@@ -207,6 +213,7 @@ impl CauseKind {
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
             Self::Converted | Self::NewWorld | Self::OldStates => "nothing has to",
             Self::OptionMisfit => "everything: leave the option out, or give it the value of the save",
+            Self::MetaMisfit => "everything, by the layout that the files have",
         }
     }
 
@@ -245,6 +252,9 @@ impl CauseKind {
             Self::Settings => Code::RegionRefused.next(),
             Self::NewWorld | Self::OldStates => "Nothing. If blocks are missing, look for a backup.",
             Self::OptionMisfit => "Run `voxscope check SAVE` without the option, or with the value of the save.",
+            Self::MetaMisfit => {
+                "Restore the meta file from a backup, or give the options that `voxscope check SAVE` names to every command. `voxscope repair SAVE --out NEW` repairs nothing without them."
+            }
         }
     }
 
@@ -275,6 +285,7 @@ impl CauseKind {
             Self::Settings => "the game's log has errors about the sector size or the region size",
             Self::OldStates => "the game ended as usual after its last save",
             Self::OptionMisfit => "nothing is found without the option",
+            Self::MetaMisfit => "blocks can be read by another layout than that of the meta file",
         }
     }
 }

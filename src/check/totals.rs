@@ -92,6 +92,9 @@ pub struct Totals {
     /// Files that are changed with `--level likely` only.
     #[serde(skip)]
     pub files_likely: u64,
+    /// Files and directories that cannot be read. A repair writes nothing before they can.
+    #[serde(skip)]
+    pub unreadable: u64,
     /// Whether a backup was given.
     #[serde(skip)]
     pub has_backup: bool,

@@ -24,6 +24,14 @@ pub fn sentences(
     save: &SaveArguments,
     effort: Effort,
 ) -> Vec<Sentence> {
+    if let [Cause { kind: CauseKind::MetaMisfit, save: None, evidence, .. }] = causes {
+        return vec![
+            Sentence::Cause(CauseKind::MetaMisfit.sentence().to_owned(), Some(evidence.join("; "))),
+            plain(
+                "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command.",
+            ),
+        ];
+    }
     if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
         let path = argument(save.path());
         return vec![
@@ -83,6 +91,17 @@ pub fn sentences(
         [] => Sentence::Cause("The findings do not show what happened".to_owned(), Some(figures)),
         _ => plain(format!("{}.", capitalize(&figures))),
     }));
+    let unreadable = totals.map_or(0, |totals| totals.unreadable);
+    if unreadable > 0 {
+        let [parts, it] = match unreadable {
+            1 => ["1 file or directory of the save cannot be read".to_owned(), "it".to_owned()],
+            n => [format!("{} files or directories of the save cannot be read", grouped(n)), "them".to_owned()],
+        };
+        lines.push(plain(format!(
+            "{parts}: make {it} readable and check again. A repair writes nothing before, so that it replaces nothing that it could not read."
+        )));
+        return lines;
+    }
     let without_step = lines.len();
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
     let of = |cause: &Cause| cause.save.as_ref().map_or_else(String::new, |save| format!("{save}: "));
@@ -286,6 +305,7 @@ mod tests {
         unknown_layout: 0,
         salvaged_likely: 0,
         files_likely: 0,
+        unreadable: 0,
         has_backup: false,
         set_aside_likely: 3,
         is_backup_strange: false,

@@ -208,6 +208,17 @@ pub enum Error {
         /// Which file shows that, and which option it is.
         what: String,
     },
+    /// The meta file does not fit the files that it describes, so that their blocks are taken for damaged or for those of other places.
+    #[error(
+        "{}: nothing is repaired, because the meta file describes another layout than the files have: {what}; restore the meta file from a backup, or give these options",
+        crate::printable::path(path)
+    )]
+    MetaMisfit {
+        /// The save.
+        path: PathBuf,
+        /// Which file shows that, and the options that fit.
+        what: String,
+    },
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),

@@ -130,9 +130,12 @@ fn check_readable(save: &Save) -> Result<(), Error> {
 }
 
 /// Refuses options by which the save is not read as it was written.
-fn check_options(save: &Save) -> Result<(), Error> {
-    match check::misfit_of_regions(save) {
-        Some(what) => Err(Error::Misfit { path: save.path.clone(), what }),
+pub(super) fn check_options(save: &Save) -> Result<(), Error> {
+    if let Some(what) = check::misfit_of_regions(save) {
+        return Err(Error::Misfit { path: save.path.clone(), what });
+    }
+    match check::misfit_of_meta(save) {
+        Some(what) => Err(Error::MetaMisfit { path: save.path.clone(), what }),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::evidence::SEARCHED;
-use crate::check::causes::region_misfit::region_misfit;
+use crate::check::causes::region_misfit::{meta_misfit, region_misfit};
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 use crate::pak::{HEADER_BYTES, How};
@@ -14,8 +14,19 @@ use crate::source::FileSource;
 /// something above a note in a file; a slot formula that does not fit leads to no finding.
 pub(super) fn find_misfit(save: &Save, has_any: bool, has_findings: impl Fn(&str) -> bool) -> Option<Cause> {
     let of_pak = if has_any { pak_misfit(save) } else { Vec::new() };
-    let evidence: Vec<String> = of_pak.into_iter().chain(region_misfit(save, has_findings)).collect();
-    (!evidence.is_empty()).then(|| Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
+    let evidence: Vec<String> = of_pak.into_iter().chain(region_misfit(save, &has_findings)).collect();
+    if !evidence.is_empty() {
+        return Some(Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]));
+    }
+    let evidence = if has_any { meta_misfit(save, has_findings) } else { Vec::new() };
+    (!evidence.is_empty()).then(|| Cause::new(CauseKind::MetaMisfit, 0, evidence, &[]))
+}
+
+/// What shows that the layout in a meta file is not that of its files, in words, whatever a check found. Blocks that are read by it
+/// seem to be damaged or elsewhere.
+pub(crate) fn misfit_of_meta(save: &Save) -> Option<String> {
+    let evidence = meta_misfit(save, |_| true);
+    (!evidence.is_empty()).then(|| evidence.join("; "))
 }
 
 /// The options of region files that do not fit the first file that shows another value, in words, whatever a check found. By such

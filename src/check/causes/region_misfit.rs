@@ -12,7 +12,7 @@ use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
 use crate::recover::slots::infer_formula;
 use crate::save::bare::{self, BareKind};
-use crate::save::{Kind, Listed, Options, Region, RegionFile, Save, Scratch, open_region};
+use crate::save::{Forest, Kind, Listed, Options, Region, RegionFile, Save, Scratch, open_region};
 use crate::source::{FileSource, Source};
 
 /// Blocks of a file that are read, spread over its table.
@@ -62,6 +62,60 @@ fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String
     misfits.unwrap_or_default()
 }
 
+/// What shows that the layout in the meta file of a forest is not that of its files, and the options that have the right one:
+/// by the former no file can be read, by the latter one can. `has_findings` says whether the check found something above a note in
+/// a file.
+pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
+    if save.options.format.is_some() {
+        return Vec::new();
+    }
+    let of_forest = |forest: &Forest| {
+        let is_block = forest.kind == Kind::BlockFiles;
+        let path = |file: &RegionFile| forest.dir.join(&file.name);
+        // The header of version 3 stores the layout itself.
+        let files = forest.regions.iter().filter_map(|file| Some((file, file.header.as_ref()?)));
+        let old = files.filter(|(_, header)| is_block || header.version < 3);
+        let asked: Vec<(&RegionFile, &Header)> = old.filter(|(file, _)| file.len > 0).take(SEARCHED).collect();
+        if !asked.iter().any(|(file, _)| has_findings(&save.shown(&path(file)))) {
+            return None;
+        }
+        let fits = |(file, header): &(&RegionFile, &Header)| {
+            let (whole, asked) = whole_blocks(&path(file), file, header, save);
+            asked > 0 && whole * 2 >= asked
+        };
+        if asked.iter().any(fits) {
+            return None;
+        }
+        asked.into_iter().find_map(|(file, header)| {
+            let options = of_blocks(&path(file), file, header, save)
+                .or_else(|| of_table(&path(file), file, header, save).filter(|_| !is_block))?;
+            let options: Vec<LayoutOption> = options.into_iter().filter(|option| option.is_of(is_block)).collect();
+            let shown = save.shown(&path(file));
+            let what: Vec<String> = options.iter().map(|option| format!("{shown} {}", option.words_of_meta())).collect();
+            (!what.is_empty()).then(|| [what, vec![fitting_options(header, &options, is_block)]].concat())
+        })
+    };
+    save.forests.iter().find_map(of_forest).unwrap_or_default()
+}
+
+/// The options for a layout that differs from that of a header, in words.
+fn fitting_options(header: &Header, options: &[LayoutOption], is_block: bool) -> String {
+    let Format { mut block_size_po2, mut region_size, mut sector_size, .. } = header.format;
+    let mut bits = depths(&header.format.layout(), ",");
+    for option in options {
+        match option {
+            LayoutOption::BlockSize { own, .. } => block_size_po2 = own.trailing_zeros() as u8,
+            LayoutOption::RegionSize { own, .. } => region_size = *own,
+            LayoutOption::SectorSize { own, .. } => sector_size = *own,
+            LayoutOption::Depths { own, .. } => bits = own.replace(", ", ","),
+        }
+    }
+    let block_size = 1u32 << block_size_po2;
+    let of_regions =
+        if is_block { String::new() } else { format!(" --region-size {} --sector-size {sector_size}", region_size[0]) };
+    format!("the files fit `--block-size {block_size}{of_regions} --depths {bits}`")
+}
+
 /// An option and what the file has.
 enum LayoutOption {
     BlockSize { own: u16, given: u16 },
@@ -74,6 +128,18 @@ impl LayoutOption {
     /// Whether it is for block files if `is_block`, and for region files otherwise.
     const fn is_of(&self, is_block: bool) -> bool {
         matches!(self, Self::BlockSize { .. } | Self::Depths { .. }) || !is_block
+    }
+
+    /// What the file has, and what the meta file says, a clause.
+    fn words_of_meta(&self) -> String {
+        match self {
+            Self::BlockSize { own, given } => format!("has blocks of {own} voxels along each axis; the meta file says {given}"),
+            Self::RegionSize { own: [x, ..], given } => {
+                format!("has {x} blocks along each axis; the meta file says {given}")
+            }
+            Self::SectorSize { own, given } => format!("has sectors of {own} bytes; the meta file says {given}"),
+            Self::Depths { own, given } => format!("has channels of {own} bits; the meta file says {given}"),
+        }
     }
 
     /// What does not fit, a clause; `assumes_depths` says whether no depths were given.
