@@ -30,6 +30,8 @@ pub enum Mark {
     Unowned,
     /// It cannot be read.
     Unreadable,
+    /// Its file ends before it.
+    Absent,
     /// The table has another block or another place for it: what is read at its place cannot be its content.
     Misplaced,
     /// It was being written when the game ended.
@@ -49,6 +51,7 @@ impl Mark {
             | Code::PakMisplaced
             | Code::PakOverlap => Self::Misplaced,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
+            Code::TableBeyondEnd => Self::Absent,
             // It is about a further copy: the block itself is whole and in its place.
             Code::BlockDoubled => return None,
             code if code.is_unowned() => Self::Unowned,
@@ -71,6 +74,7 @@ impl Mark {
             Self::Unowned => 'u',
             Self::Misplaced => '?',
             Self::Torn => 't',
+            Self::Absent => 'n',
             Self::Unreadable => '/',
         }
     }
@@ -89,6 +93,7 @@ impl Mark {
             Self::Unowned => "unowned",
             Self::Misplaced => "in a wrong place",
             Self::Torn => "torn",
+            Self::Absent => "not in its file",
             Self::Unreadable => "unreadable",
         }
     }
@@ -107,6 +112,7 @@ impl Mark {
             Self::Unowned => [170, 110, 230],
             Self::Misplaced => [250, 130, 40],
             Self::Torn => [240, 90, 130],
+            Self::Absent => [130, 150, 170],
         }
     }
 }
@@ -192,6 +198,7 @@ impl Marks {
             let mark = match () {
                 () if block.fate == Fate::Kept => return,
                 () if block.torn => Mark::Torn,
+                () if block.beyond_end => Mark::Absent,
                 () if block.odd => Mark::Warning,
                 () if block.unowned || is_unowned(block.lod, block.position) => Mark::Unowned,
                 () => Mark::Misplaced,
@@ -293,5 +300,15 @@ mod tests {
         plan.put(1, [0, 0, 0], Mark::Torn);
         marks.correct(&plan);
         assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 1), (Mark::Warning, 4)]);
+    }
+
+    #[test]
+    fn a_block_behind_the_end_of_its_file_is_not_called_misplaced() {
+        let mut marks = Marks::default();
+        for code in [Code::BlockPrefix, Code::TableBeyondEnd] {
+            marks.put(0, [0, 0, 0], Mark::for_code(code).unwrap());
+        }
+        assert_eq!(marks.counts(), [(Mark::Absent, 1)]);
+        assert_eq!(Mark::Absent.letter(), 'n');
     }
 }
