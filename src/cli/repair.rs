@@ -1,13 +1,16 @@
 //! `repair`: a whole, healthy copy of a save, built beside it.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use voxscope::check::{self, Summary, Totals};
+use voxscope::damage::Code;
 use voxscope::draft;
+use voxscope::godot::slots::SlotFormula;
 use voxscope::recover::solutions::Solutions;
+use voxscope::repair::preview::takes_from_backup;
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
-use voxscope::save::{Forest, Kind, Save};
+use voxscope::save::{Forest, Kind, Save, Scratch};
 use voxscope::watch::Watch;
 
 use super::effort::Effort;
@@ -112,8 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .solutions(&solutions)
     };
     let options = options_of(arguments.level == Level::Likely);
-    // What only `--level likely` writes.
-    let mut more = Totals::default();
+    let mut more = More::default();
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|done| {
             let few = repair::totals(&save, &done.plan);
@@ -122,15 +124,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 && few.lacks_most(few.lost)
                 && let Ok(likely) = repair::plan(&save, &options_of(true))
             {
-                more.needs_likely = repair::outlook(few, repair::totals(&save, &likely)).needs_likely;
+                more.totals.needs_likely = repair::outlook(few, repair::totals(&save, &likely)).needs_likely;
             }
             (done.plan, Some(done.check))
         }),
         // Without and with the likely places: the regions are solved once for both.
         _ if arguments.level == Level::Certain => repair::plan_both(&save, &options).map(|[certain, likely]| {
             let [few, many] = [&certain, &likely].map(|plan| repair::totals(&save, plan));
-            more = repair::outlook(few, many);
-            more.likely = more.likely.saturating_sub(few.likely);
+            let outlook = repair::outlook(few, many);
+            let totals = Totals { likely: outlook.likely.saturating_sub(few.likely), ..outlook };
+            let copy = outlook.advises_likely().then_some(many);
+            more = More { totals, copy, lacks_files: false };
             (certain, None)
         }),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -158,6 +162,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 return Ok(Exit::INTERRUPTED);
             };
             let exit = exit_of_plan(&save, &plan, &left);
+            // Without a backup: what is missing then is not in there either.
+            more.lacks_files = backup.is_none() && has_damage(&left) && pool.install(|| lacks_files(&save));
             (Some(left), exit)
         }
     };
@@ -167,6 +173,40 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
         _ => Ok(after_reading(exit, printed)),
     }
+}
+
+/// What only other options write than those of a plan.
+#[derive(Default)]
+struct More {
+    /// What only `--level likely` writes.
+    totals: Totals,
+    /// The copy at the level likely, if that is the one to write.
+    copy: Option<Totals>,
+    /// Whether files are missing that a backup may have.
+    lacks_files: bool,
+}
+
+/// Whether the tables of a save show that files are missing which a backup may have.
+fn lacks_files(save: &Save) -> bool {
+    let mut found = false;
+    let options = check::Options::default().level(check::Level::Structure);
+    check::run(save, &options, |finding| found |= takes_from_backup(finding.code()));
+    found
+}
+
+/// What to do with a copy before a current engine opens it, if negative blocks of it are in the slots of the old formula, as the check
+/// of the copy says too.
+fn conversion_words(save: &Save, copy: &Path) -> Option<String> {
+    // Options that give a formula are about the save.
+    let mut options = save.options.clone().slots(None);
+    options.inferred_slots = None;
+    let copy = Save::open(copy, &options).ok()?;
+    let mut scratch = Scratch::default();
+    let has_old = copy.regions().filter_map(|(forest, file)| copy.region(forest, file).ok()?).any(|mut region| {
+        let is_concerned = region.is_negative() && !region.entries.is_empty();
+        is_concerned && matches!(region.own_slots(&mut scratch), Ok(Some(SlotFormula::Legacy)))
+    });
+    has_old.then(|| check::first_step(Code::SlotsOld.next(), &check::SaveArguments::new(&copy)))
 }
 
 /// What a save is, in words.
@@ -215,16 +255,18 @@ fn report(
     arguments: &Arguments,
     save: &Save,
     plan: &Plan,
-    more: &Totals,
+    more: &More,
     check: Option<&Summary>,
     left: Option<&Summary>,
 ) -> Result<(), Failure> {
     let mut out = stdout();
-    print_plan(&mut out, save, plan)?;
+    print_plan(&mut out, save, plan, more)?;
     if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
         let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
         let command = check::SaveArguments::new(save).at(&arguments.source).command("check");
-        let line = format!("{findings} that a repair does not mend: `{command}` lists {it}.");
+        // Other options may mend it.
+        let what = if more.copy.is_some() || more.lacks_files { "this plan" } else { "a repair" };
+        let line = format!("{findings} that {what} does not mend: `{command}` lists {it}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if let Some(advice) = check::lone_name_advice(save) {
@@ -244,7 +286,7 @@ fn report(
         writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
     let has_backup = arguments.from_backup.is_some();
-    let needs_likely = more.needs_likely;
+    let needs_likely = more.totals.needs_likely;
     let totals = (!plan.changes_nothing()).then(|| Totals { has_backup, needs_likely, ..repair::totals(save, plan) });
     let is_region = repair::is_region_file(save);
     let written = check.map(|check| match is_empty(check, save) {
@@ -255,25 +297,56 @@ fn report(
     for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
-    for line in likely_words(more) {
+    for line in likely_words(&more.totals) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
-    if check.is_none() && !plan.changes_nothing() {
-        let out_path = check::repaired_path(&arguments.source);
-        let advice =
-            totals.as_ref().map(|totals| repair::advice_on_copy(totals, repair::expected_copy(save, totals), false));
-        let line = match &arguments.out {
-            // Without `--plan` the command has all that it needs.
-            Some(out) => {
-                format!("Nothing is written. Without `--plan`, {} is this copy.", voxscope::printable::path(out))
-            }
-            None => format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy."),
-        };
-        for line in std::iter::once(line).chain(advice) {
-            writeln!(out, "{}", wrapped(&line, "  "))?;
+    let end = match check {
+        Some(_) => {
+            let out = arguments.out.as_deref().filter(|_| totals.is_some());
+            out.and_then(|out| conversion_words(save, out)).into_iter().collect()
         }
+        None => plan_end(arguments, save, totals.as_ref(), more),
+    };
+    for line in end {
+        writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     Ok(out.flush()?)
+}
+
+/// The end of a plan, a line a sentence: the options that write a copy, and what to do with it. `totals` are those of the plan, if it
+/// changes something.
+fn plan_end(arguments: &Arguments, save: &Save, totals: Option<&Totals>, more: &More) -> Vec<String> {
+    let mut lines = Vec::new();
+    if more.lacks_files {
+        lines.push("Files of the save are missing: `--from-backup OLD` takes them from a backup.".to_owned());
+    }
+    let has_backup = arguments.from_backup.is_some();
+    let copy = more.copy.map(|likely| Totals { has_backup, ..likely });
+    let is_likely = copy.is_some();
+    let Some(copy) = copy.or_else(|| totals.copied()) else { return lines };
+    if more.totals.needs_likely {
+        lines.push("Without `--level likely` the copy would lack most blocks of the save.".to_owned());
+    }
+    let words = match &arguments.out {
+        // Without `--plan` the command has all that it needs.
+        Some(out) if is_likely => {
+            let out = voxscope::printable::path(out);
+            format!("With `--level likely` in place of `--plan`, {out} is a copy with what is only likely.")
+        }
+        Some(out) => format!("Without `--plan`, {} is this copy.", voxscope::printable::path(out)),
+        None => {
+            let out = check::repaired_path(&arguments.source);
+            match is_likely {
+                true => {
+                    format!("`--level likely --out {out}` in place of `--plan` writes a copy with what is only likely.")
+                }
+                false => format!("`--out {out}` in place of `--plan` writes this copy."),
+            }
+        }
+    };
+    lines.push(format!("Nothing is written. {words}"));
+    lines.push(repair::advice_on_copy(&copy, repair::expected_copy(save, &copy), false));
+    lines
 }
 
 /// What `--level likely` would write beyond a plan, a line a sentence.
@@ -289,16 +362,23 @@ fn likely_words(more: &Totals) -> Vec<String> {
     }
     if more.files_likely > 0 && lines.is_empty() {
         let files = count(more.files_likely, "file");
-        lines.push(format!("`--level likely` would also change {files}, with what is only likely."));
+        let also = if more.files_changed_for_certain() > 0 { "also " } else { "" };
+        lines.push(format!("`--level likely` would {also}change {files}, with what is only likely."));
     }
     lines
 }
 
-fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
+fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan, more: &More) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if plan.changes_nothing() {
         let all = repair::uncopied(save).next().is_none() && plan.links.is_empty() && plan.special.is_empty();
-        writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
+        let nothing = match () {
+            () if !all => "Nothing to repair in what was read.",
+            () if more.copy.is_some() => "Nothing to repair for certain.",
+            () if more.lacks_files => "Nothing to repair without a backup.",
+            () => "Nothing to repair.",
+        };
+        writeln!(out, "{nothing}")?;
     }
     for line in lines {
         writeln!(out, "{}", wrapped(&line, "  "))?;

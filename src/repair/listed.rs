@@ -3,13 +3,13 @@
 use crate::printable::grouped;
 use crate::repair::decision::RegionPlan;
 
-/// Entries that are listed for each file; repair.json has all.
+/// Entries that are listed for each file; repair.json of a repaired copy has all.
 pub(super) const LISTED: usize = 8;
 
 /// The line after a list of the first of `all` entries, if there are more; `what` says more about them.
 pub(super) fn more(all: usize, what: &str) -> Option<String> {
     let rest = all.checked_sub(LISTED).filter(|rest| *rest > 0)?;
-    Some(format!("  and {} more{what}; repair.json of the copy lists them.", grouped(rest as u64)))
+    Some(format!("  and {} more{what}; a repaired copy lists all of them in its repair.json.", grouped(rest as u64)))
 }
 
 /// `3 of 1,200`.
@@ -17,12 +17,12 @@ fn out_of(n: usize, all: usize) -> String {
     format!("{} of {}", grouped(n as u64), grouped(all as u64))
 }
 
-/// `3 of 1,200 rows kept`; without any known one, that there is none.
-pub(super) fn kept_of(n: usize, all: usize, thing: &str, kept: &str) -> String {
+/// `3 of 1,200 rows written`; without any known one, that there is none.
+pub(super) fn count_of(n: usize, all: usize, thing: &str, how: &str) -> String {
     match all {
         0 => format!("no {thing} is known"),
-        1 => format!("{} {thing} {kept}", out_of(n, all)),
-        _ => format!("{} {thing}s {kept}", out_of(n, all)),
+        1 => format!("{} {thing} {how}", out_of(n, all)),
+        _ => format!("{} {thing}s {how}", out_of(n, all)),
     }
 }
 
@@ -30,7 +30,7 @@ pub(super) fn kept_of(n: usize, all: usize, thing: &str, kept: &str) -> String {
 pub(super) fn in_place(region: &RegionPlan) -> String {
     match region.blocks.len() + region.missing.len() {
         0 => "no position of a block is known".to_owned(),
-        all => kept_of(region.blocks.len(), all, "block", "in place"),
+        all => count_of(region.blocks.len(), all, "block", "in place"),
     }
 }
 
@@ -41,11 +41,17 @@ mod tests {
     #[test]
     fn what_is_not_listed_is_counted() {
         assert_eq!(more(LISTED, ""), None);
-        assert_eq!(more(LISTED + 1, "").unwrap(), "  and 1 more; repair.json of the copy lists them.");
+        assert_eq!(
+            more(LISTED + 1, "").unwrap(),
+            "  and 1 more; a repaired copy lists all of them in its repair.json."
+        );
         let rows = more(LISTED + 1_200, " that are only likely").unwrap();
-        assert_eq!(rows, "  and 1,200 more that are only likely; repair.json of the copy lists them.");
-        assert_eq!(kept_of(3, 1_200, "row", "kept"), "3 of 1,200 rows kept");
-        assert_eq!(kept_of(1, 1, "row", "kept"), "1 of 1 row kept");
-        assert_eq!(kept_of(0, 0, "row", "kept"), "no row is known");
+        assert_eq!(
+            rows,
+            "  and 1,200 more that are only likely; a repaired copy lists all of them in its repair.json."
+        );
+        assert_eq!(count_of(3, 1_200, "row", "written"), "3 of 1,200 rows written");
+        assert_eq!(count_of(1, 1, "row", "written"), "1 of 1 row written");
+        assert_eq!(count_of(0, 0, "row", "written"), "no row is known");
     }
 }

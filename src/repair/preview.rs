@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::bytes::Span;
+use crate::damage::Code;
 use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
@@ -13,13 +14,19 @@ use crate::printable::{self, capitalize, likelihood, triple};
 use crate::repair::decision::HEALTHY;
 use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
-use crate::repair::stream::{kept_rows, page_loss};
-use crate::repair::why::doubt_of;
+use crate::repair::stream::{page_loss, written_rows};
+use crate::repair::why::{doubt_of, shown_candidates};
 use crate::repair::{
     Action, Certainty, KeptReason, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words,
 };
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
+
+/// Whether a finding is about missing files, region or meta files, that a repair takes from a backup.
+#[must_use]
+pub const fn takes_from_backup(code: Code) -> bool {
+    matches!(code, Code::RegionMissing | Code::LodGap | Code::RegionFormatUnknown)
+}
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,21 +136,14 @@ impl Preview {
     #[must_use]
     pub fn for_save(plan: &Plan) -> Self {
         let all = words(plan);
-        let healthy = usize::try_from(plan.copied).unwrap_or(usize::MAX);
-        let files = healthy + plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
-        let copied = healthy
-            + plan.regions.iter().filter(|r| r.is_unchanged()).count()
-            + plan.paks.iter().filter(|p| p.is_unchanged()).count()
-            + plan.maps.iter().filter(|m| m.action == Action::Copy).count()
-            + plan.streams.iter().filter(|s| s.action == Action::Copy).count();
-        let summary = match files - copied {
+        let is_renamed = plan.regions.iter().any(|r| r.region.is_some()) || plan.paks.iter().any(|p| p.is_renamed);
+        let summary = match changed_files(plan) {
             0 => "nothing to repair".to_owned(),
-            n if plan.regions.iter().any(|region| region.region.is_some())
-                || plan.paks.iter().any(|p| p.is_renamed) =>
-            {
-                format!("{n} of {files} files are rebuilt, renamed or set aside")
+            n => {
+                let (files, are) = (printable::count(n as u64, "file"), printable::are(n as u64));
+                let renamed = if is_renamed { ", renamed" } else { "" };
+                format!("{files} {are} rebuilt{renamed} or set aside")
             }
-            n => format!("{n} of {files} files are rebuilt or set aside"),
         };
         let mut out = Self { unchanged: plan.changes_nothing(), summary, ..Self::default() };
         // The lines of each file take the place of the few that the words list.
@@ -160,6 +160,17 @@ impl Preview {
         }
         out
     }
+}
+
+/// How many files a plan does not copy byte by byte, as a verdict counts them: of a map, only some files change.
+fn changed_files(plan: &Plan) -> usize {
+    plan.regions.iter().filter(|region| !region.is_unchanged()).count()
+        + plan.paks.iter().filter(|pak| !pak.is_unchanged()).count()
+        + plan.maps.iter().map(|map| map.handled.len()).sum::<usize>()
+        + plan.streams.iter().filter(|stream| stream.action != Action::Copy).count()
+        + plan.metas.len()
+        + plan.strange.len()
+        + plan.no_files.len()
 }
 
 /// The lines about each file that is rebuilt, by its name in the words of the plan.
@@ -229,8 +240,9 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     };
     for lost in &region.lost {
         let rewritten = region.blocks.iter().find(|block| block.mend.is_some() && block.pieces == lost.pieces);
+        let candidates = shown_candidates(lost);
         let places: Vec<String> =
-            lost.candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), likelihood(*p))).collect();
+            candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), likelihood(*p))).collect();
         let text = match (rewritten, places.as_slice()) {
             (Some(block), _) => format!("the old bytes of block {}, which is rewritten", triple(block.position)),
             (None, []) if lost.why == KeptReason::Rewritten => "the old bytes of a block that is rewritten".to_owned(),
@@ -242,7 +254,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         out.lines.push(PreviewLine {
             region: Some(at),
             pieces: lost.pieces.clone(),
-            candidates: lost.candidates.clone(),
+            candidates: candidates.into_owned(),
             place: lost.whole.then(|| (region.lod, printable::path(&region.name), start)),
             ..line(Subject::Lost, start.to_string(), text)
         });
@@ -352,7 +364,7 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
     before.sort_by_key(|part| part.first);
     out.before = (before, len.div_ceil(BLOCK_BYTES));
     out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
-    out.summary = plan.kept_words();
+    out.summary = plan.written_words();
     append_counts(&mut out);
     out
 }
@@ -405,7 +417,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
             out.lines.push(line(subject, place(row.place), format!("page {}: {why}", row.page)));
         }
     }
-    out.summary = kept_rows(plan);
+    out.summary = written_rows(plan);
     append_counts(&mut out);
     out.summary.extend(page_loss(plan).map(|words| format!(". {}", capitalize(&words))));
     out

@@ -244,7 +244,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
         let then = if compared.is_of_another_world() {
             "It is of another world, so nothing is taken from it."
         } else {
-            "It may be of another world: what is taken from it would not belong into this one."
+            "It may be of another world, and then what is taken from it does not belong in this one."
         };
         lines.push(format!("The backup has {same} of {of} blocks of the save that were looked for in it. {then}"));
     }
@@ -332,13 +332,16 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let mut of_them = Vec::new();
     let exchanged = exchanged_in(&region.blocks);
     let found = if exchanged > 0 { 0 } else { count(&|b| b.listed_at.is_some()) };
+    let salvaged = count(&|b| b.origin == Origin::Salvaged);
+    let whole_channels =
+        format!("damaged, written with {} whole channels", if salvaged == 1 { "its" } else { "their" });
     for (n, what) in [
         (exchanged, "had entries of other positions"),
         (found, "found at other sectors than the table gives"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
-        (count(&|b| b.origin == Origin::Salvaged), "damaged, written with their whole channels"),
+        (salvaged, &*whole_channels),
         (
             count(&|b| b.origin == Origin::Voxels),
             "written without metadata, since several blocks with the same voxels fit",

@@ -12,7 +12,7 @@ use crate::save::{Forest, Save, Scratch, View};
 const MOST: usize = 256;
 
 /// Blocks below which nothing is said.
-const LEAST: usize = 8;
+const LEAST: usize = 5;
 
 /// Blocks from which on a backup that has none of them is of another world.
 const MANY: usize = 32;

@@ -9,7 +9,7 @@ use crate::godot::stream::loc::Place;
 use crate::printable::grouped;
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
-use crate::repair::plan::{Plan, plan_both_of_readable};
+use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
 use crate::repair::{Error, KeptReason, LayerPlan, LostPart, Options};
 use crate::save::Save;
 
@@ -104,8 +104,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let paks = plan.paks.iter().filter(|pak| is_aside(pak.action)).count();
     let all = plan.regions.iter().filter(|region| rebuilt(region.action)).flat_map(|region| &region.lost);
     totals.set_aside_rewritten = n(all.filter(|lost| lost.why == KeptReason::Rewritten).count());
-    totals.files_aside = n(regions + paks + streams);
+    totals.files_aside = n(regions + paks + streams + plan.strange.len() + plan.no_files.len());
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
+    totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals
@@ -237,11 +238,25 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
     }
 }
 
+impl Totals {
+    /// Whether the command that repairs a save has `--level likely`, as it is in a verdict: all that it restores is only likely, or
+    /// the copy lacks most blocks without it. The totals are those of [`outlook`].
+    #[must_use]
+    pub const fn advises_likely(&self) -> bool {
+        if self.source == self.kept {
+            return self.files_likely > 0 && self.files_changed_for_certain() == 0;
+        }
+        let for_certain = self.put_right + self.older + self.salvaged.saturating_sub(self.salvaged_likely);
+        self.needs_likely || (self.likely + self.salvaged_likely > 0 && for_certain == 0)
+    }
+}
+
 /// What a repair would bring back at both levels.
 ///
 /// # Errors
 /// When a file changed while it was read.
 pub fn expected_totals(save: &Save, options: &Options<'_>) -> Result<Totals, Error> {
+    check_options(save)?;
     let [certain, likely] = plan_both_of_readable(save, options)?.map(|plan| totals(save, &plan));
     Ok(outlook(certain, likely))
 }
@@ -414,5 +429,30 @@ pub fn expected_copy(save: &Save, totals: &Totals) -> Written {
         Written::RegionFile
     } else {
         Written::Save
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_level_likely_is_advised_where_nothing_comes_back_for_certain() {
+        let none = Totals { source: 8, kept: 4, lost: 4, ..Totals::default() };
+        let likely = Totals { likely: 2, lost: 2, ..none };
+        let file = Totals { files_changed: 1, files_likely: 1, ..Totals::default() };
+        for (totals, expected) in [
+            (none, false),
+            (likely, true),
+            (Totals { salvaged: 1, salvaged_likely: 1, lost: 3, ..none }, true),
+            (Totals { put_right: 1, lost: 1, ..likely }, false),
+            (Totals { salvaged: 1, lost: 1, ..likely }, false),
+            (Totals { older: 1, lost: 1, ..likely }, false),
+            (Totals { put_right: 1, lost: 1, needs_likely: true, ..likely }, true),
+            (file, true),
+            (Totals { files_changed: 2, ..file }, false),
+        ] {
+            assert_eq!(totals.advises_likely(), expected, "{totals:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a plan keeps something in `lost+found`, and why a position stays without a block: what is decided by the reason is
 //! decided by its variant, never by its words.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::printable::likelihood;
@@ -110,6 +111,24 @@ pub(super) fn doubt(block: &Decision) -> Option<String> {
     Some(format!("{} ({} likely)", doubt_of(block)?, likelihood(block.probability)))
 }
 
+/// The positions that an unowned block may belong to, as they are shown, the likeliest first. Each probability comes from what is
+/// known of its position alone, so together they may exceed 1. Then the likeliest keeps its own, which is also that of the findings,
+/// and the others share what it leaves; if it is no likelier than the next one, all are reduced alike.
+pub(super) fn shown_candidates(lost: &LostBlock) -> Cow<'_, [([i32; 3], f64)]> {
+    let sum = |of: &[([i32; 3], f64)]| of.iter().map(|(_, p)| *p).sum::<f64>();
+    let [(_, most), others @ ..] = lost.candidates.as_slice() else { return Cow::Borrowed(&[]) };
+    let rest = sum(others);
+    if most + rest <= 1.0 {
+        return Cow::Borrowed(&lost.candidates);
+    }
+    let mut shown = lost.candidates.clone();
+    let is_likeliest = others.first().is_none_or(|(_, next)| next < most);
+    let from = usize::from(is_likeliest);
+    let factor = if is_likeliest { (1.0 - most).max(0.0) / rest } else { 1.0 / (most + rest) };
+    shown.iter_mut().skip(from).for_each(|(_, p)| *p *= factor);
+    Cow::Owned(shown)
+}
+
 /// A block that may belong to a position without one, and why it is not written there.
 pub(super) struct LikeliestBlock {
     /// Which one it is, with its probability, as a clause.
@@ -121,10 +140,36 @@ pub(super) struct LikeliestBlock {
 /// The likeliest block for a position that has an entry and no block.
 pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<LikeliestBlock> {
     let fits = |lost: &LostBlock| {
-        let mut all = lost.candidates.iter().filter(|(at, _)| *at == position);
-        all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p, lost.moved)).filter(|_| lost.whole)
+        let candidates = shown_candidates(lost);
+        let (_, p) = candidates.iter().find(|(at, _)| *at == position).filter(|_| lost.whole)?;
+        Some((region.start_of(&lost.pieces), *p, lost.moved))
     };
     let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let words = format!("the likeliest is the one at {start} ({} likely)", likelihood(p));
     Some(LikeliestBlock { words, doubt: doubt_words(moved, true, p) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_of_a_block_are_not_more_than_certain_together() {
+        let shown = |all: &[f64]| {
+            let candidates = (0..).zip(all).map(|(x, p)| ([x, 0, 0], *p)).collect();
+            let (sector, pieces, why) = (0, Vec::new(), KeptReason::Unowned);
+            let lost = LostBlock { sector, pieces, whole: true, why, candidates, moved: false, identical: 0 };
+            shown_candidates(&lost).iter().map(|(_, p)| (p * 1000.0).round() / 1000.0).collect::<Vec<_>>()
+        };
+        for (known, expected) in [
+            (&[][..], &[][..]),
+            (&[0.4, 0.2], &[0.4, 0.2]),
+            (&[0.998, 0.101], &[0.998, 0.002]),
+            (&[0.6, 0.3, 0.3], &[0.6, 0.2, 0.2]),
+            (&[0.9, 0.9], &[0.5, 0.5]),
+            (&[1.0, 0.3], &[1.0, 0.0]),
+        ] {
+            assert_eq!(shown(known), expected);
+        }
+    }
 }

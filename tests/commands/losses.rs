@@ -73,7 +73,7 @@ fn rows_on_pages_that_cannot_be_read_are_not_called_complete() {
         assert_eq!(exit, Some(5), "{name}");
         assert!(text.contains("Rows that were on the lost page are not counted."), "{name}: {text}");
         assert!(text.contains("how many rows 1 lost page held is not known"), "{name}: {text}");
-        assert!(text.contains("6 of 6 known rows kept"), "{name}: {text}");
+        assert!(text.contains("6 of 6 known rows written"), "{name}: {text}");
         assert!(text.contains("1 page of tables cannot be read, and how many rows were on it is not known."), "{text}");
         let info = run(&["info", &save]);
         assert!(joined(&info.out).contains("rows on it are not counted, and their LODs are not known"), "{}", info.out);

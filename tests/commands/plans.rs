@@ -6,7 +6,9 @@ use std::path::Path;
 use rayon::prelude::*;
 use tempfile::tempdir;
 
-use crate::{Demo, run};
+use voxscope::demo;
+
+use crate::{Demo, joined, run};
 
 const PAK: &str = "x0_y0_z0.region";
 
@@ -105,4 +107,131 @@ fn findings_that_a_repair_leaves_are_in_the_code_of_a_plan_that_renames_a_file()
     })
     .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The options of a command that count for the level and the backup.
+fn advised(text: &str) -> [bool; 2] {
+    ["--level likely --out ", "--from-backup OLD` takes them"].map(|option| text.contains(option))
+}
+
+#[test]
+fn a_plan_ends_with_the_options_of_the_verdict() {
+    let demo = Demo::new();
+    let samples: Vec<_> = demo::samples().collect();
+    let judged: Vec<([bool; 2], Option<String>)> = samples
+        .par_iter()
+        .map(|sample| {
+            let save = demo.path(sample.path().to_str().unwrap());
+            let checked = joined(&run(&["check", &save]).out);
+            let plan = run(&["repair", &save, "--plan"]);
+            let command = format!("voxscope repair {save} --out {save}-repaired");
+            let verdict = [" --level likely ", " --from-backup OLD takes them"];
+            let expected = verdict.map(|options| checked.contains(&(command.clone() + options)));
+            let shown = advised(&joined(&plan.out));
+            // A file that is missing may be one of several faults, and the verdict names the repair of the others then.
+            let is_same = shown[0] == expected[0] && shown[1] >= expected[1];
+            let is_same = is_same || plan.out.is_empty();
+            (shown, (!is_same).then(|| format!("{}: {expected:?}\n{checked}\n{}", sample.name, plan.out)))
+        })
+        .collect();
+    let wrong: Vec<&str> = judged.iter().filter_map(|(_, wrong)| wrong.as_deref()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let count = |n: usize| judged.iter().filter(|(shown, _)| shown[n]).count();
+    assert!(count(0) >= 3 && count(1) >= 2, "{} {}", count(0), count(1));
+}
+
+#[test]
+fn a_plan_of_which_all_is_likely_does_not_call_its_copy_the_one_to_move() {
+    let demo = Demo::new();
+    for (name, begins) in [
+        ("pak-zlib-checksum", "x0_y0_z0.region: 2 of 3 chunks written"),
+        ("map-format", "Nothing to repair for certain."),
+    ] {
+        let save = demo.path(&format!("damaged/{name}"));
+        let plan = run(&["repair", &save, "--plan"]).out;
+        assert!(plan.starts_with(begins), "{plan}");
+        let end = format!(
+            "Nothing is written. `--level likely --out {save}-repaired` in place of `--plan` writes a copy with what is only likely. \
+             Then move the copy to where the save was, and keep the original."
+        );
+        assert!(joined(&plan).ends_with(&end), "{plan}");
+        assert!(!plan.contains("writes this copy"), "{plan}");
+        // At that level the plan is the copy.
+        let likely = run(&["repair", &save, "--plan", "--level", "likely"]).out;
+        assert!(likely.contains("writes this copy") && !likely.contains("--level likely"), "{likely}");
+    }
+    let lacking = joined(&run(&["repair", &demo.path("damaged/crash-wrong-places"), "--plan"]).out);
+    assert!(lacking.contains("Without `--level likely` the copy would lack most blocks of the save."), "{lacking}");
+    // With a destination the command has all but the level.
+    let out = demo.root.join("out");
+    let out = out.to_str().unwrap();
+    let given = joined(&run(&["repair", &demo.path("damaged/pak-zlib-checksum"), "--plan", "--out", out]).out);
+    let level = format!("With `--level likely` in place of `--plan`, {out} is a copy with what is only likely.");
+    assert!(given.contains(&level), "{given}");
+}
+
+#[test]
+fn a_plan_names_the_backup_that_may_have_missing_files() {
+    let demo = Demo::new();
+    for name in ["lod-gap", "region-missing"] {
+        let save = demo.path(&format!("damaged/{name}"));
+        let plan = run(&["repair", &save, "--plan"]).out;
+        assert!(plan.starts_with("Nothing to repair without a backup."), "{plan}");
+        let end = "Files of the save are missing: `--from-backup OLD` takes them from a backup.";
+        assert!(joined(&plan).ends_with(end), "{plan}");
+        let with = run(&["repair", &save, "--plan", "--from-backup", &demo.path("healthy/current")]).out;
+        assert!(!with.contains("--from-backup OLD` takes them"), "{with}");
+    }
+}
+
+#[test]
+fn a_backup_that_has_none_of_a_few_blocks_is_called_strange() {
+    let demo = Demo::new();
+    let (save, other) = (demo.path("damaged/crash-grown"), demo.path("healthy/lods"));
+    let out = demo.root.join("out");
+    for end in [&["--plan"][..], &["--out", out.to_str().unwrap()]] {
+        let said = joined(&run(&[&["repair", &save, "--from-backup", &other], end].concat()).out);
+        let warns = "The backup has 0 of 7 blocks of the save that were looked for in it. It may be of another world";
+        assert!(said.starts_with(warns), "{said}");
+        assert!(said.contains("Look at the copy before you use it"), "{said}");
+    }
+}
+
+#[test]
+fn a_repaired_copy_of_an_old_save_is_to_be_converted() {
+    let demo = Demo::new();
+    let out = demo.root.join("out");
+    let copy = out.to_str().unwrap();
+    let said = joined(&run(&["repair", &demo.path("damaged/crash-migration"), "--out", copy]).out);
+    let step = format!(
+        "Before a current engine opens the save, run `voxscope convert {copy} --out {copy}-converted`: it moves these blocks to the \
+         slots of the new formula."
+    );
+    assert!(said.ends_with(&step), "{said}");
+    assert!(joined(&run(&["check", copy]).out).contains(&step));
+    let current = demo.root.join("current");
+    let said = run(&["repair", &demo.path("damaged/crash-grown"), "--out", current.to_str().unwrap()]).out;
+    assert!(!said.contains("voxscope convert"), "{said}");
+}
+
+#[test]
+fn a_row_is_named_once_and_what_is_written_is_not_called_kept() {
+    let demo = Demo::new();
+    #[cfg(feature = "sqlite")]
+    {
+        let said = joined(&run(&["repair", &demo.path("damaged/instances-cut"), "--plan"]).out);
+        let row = "world.sqlite: 8 of 8 rows written, 1 without its damaged instances, 1 part of a row to lost+found: rows of it are damaged.";
+        assert!(said.starts_with(row), "{said}");
+    }
+    let said = run(&["repair", &demo.path("damaged/pak-misplaced"), "--plan"]).out;
+    assert!(said.contains(" chunks written, ") && !said.contains(" chunks kept"), "{said}");
+}
+
+#[test]
+fn files_that_are_only_set_aside_are_not_called_mended() {
+    let demo = Demo::new();
+    for name in ["name-region", "pak-duplicate"] {
+        let said = joined(&run(&["check", &demo.path(&format!("damaged/{name}"))]).out);
+        assert!(said.contains(" sets 1 file aside and keeps all ") && !said.contains(" mends "), "{said}");
+    }
 }

@@ -35,7 +35,7 @@ fn a_finding_leads_to_what_a_repair_would_do_about_it() {
         let before = times(dir.path());
         driver.keys("7 home p");
         assert_eq!(driver.app.pane, Pane::Repair);
-        let summary = row_with(&driver, "2 of 3 chunks kept");
+        let summary = row_with(&driver, "2 of 3 chunks written");
         assert!(columns == 40 || summary.contains("1 missing"), "{}", driver.text_screen());
         assert!(columns == 40 || driver.text_screen().contains("points beyond"), "{}", driver.text_screen());
         assert!(driver.text_screen().contains("voxscope repair"));
@@ -53,7 +53,7 @@ fn the_preview_says_why_a_candidate_is_not_certain_and_what_to_do_with_the_copy(
     let (mut driver, _dir) = on("crash-wrong-places", 80, 24);
     driver.keys("8");
     for (key, aside, advice) in [
-        ("home", "; 8 to lost+found.", "The copy would lack most blocks of the save. Leave the save where it is"),
+        ("home", "; 8 to lost+found.", "The copy would lack most blocks of the save. Press t: at the level likely"),
         ("t", "; 4 to lost+found.", "Then move the copy to where the save was, and keep the original."),
     ] {
         driver.keys(key);
@@ -106,7 +106,7 @@ fn all_of_a_save_is_listed_and_likely_blocks_are_shown_from_there() {
     let mut driver = sized(&crash("two_writers/w1"), 160, 60);
     driver.keys("8 t");
     let screen = driver.text_screen();
-    assert!(!screen.contains(" more; repair.json") && !screen.contains(" more that are only likely"), "{screen}");
+    assert!(!screen.contains(" more; a repaired copy") && !screen.contains(" more that are only likely"), "{screen}");
     let mut likely = 0;
     let mut missing = 0;
     driver.keys("home");
@@ -216,7 +216,7 @@ fn a_stream_is_previewed_row_by_row() {
         select(&mut driver, "world.sqlite");
         driver.keys("8");
         let screen = driver.text_screen();
-        assert!(row_with(&driver, "rows kept").contains("1 missing"), "{screen}");
+        assert!(row_with(&driver, "rows written").contains("1 missing"), "{screen}");
         for words in ["x block (0, 0, 0) ", "? block (0, 0, 0) ", "= block (0, 0, 0) "] {
             assert!(screen.contains(words), "{screen}");
         }
@@ -403,4 +403,63 @@ fn the_help_lists_the_marks_of_a_repair() {
     for mark in ["repair   =", "repair   ~", "repair   x", "repair   ?"] {
         assert!(screen.contains(mark), "{mark}: {screen}");
     }
+}
+
+/// What the pane says, in one line without the level at its right.
+fn pane_words(driver: &Driver) -> String {
+    let pane = super::pane_text(driver).split_whitespace().collect::<Vec<_>>().join(" ");
+    pane.replace("level certain t ", "").replace("level likely t ", "")
+}
+
+#[test]
+fn the_pane_names_the_key_of_the_level_that_restores_something() {
+    for (name, certain) in [
+        ("crash-wrong-places", "Press t: at the level likely it has most of them"),
+        ("pak-zlib-checksum", "Press t: the level likely restores what is only likely."),
+        ("map-format", "Press t: the level likely restores what is only likely."),
+    ] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        driver.app.select_node(0);
+        driver.keys("8");
+        assert!(pane_words(&driver).contains(certain), "{name}: {}", driver.text_screen());
+        driver.keys("t");
+        assert!(!pane_words(&driver).contains("Press t"), "{name}: {}", driver.text_screen());
+    }
+    let (mut driver, _dir) = on("region-missing", 120, 40);
+    driver.app.select_node(0);
+    driver.keys("8");
+    let said = pane_words(&driver);
+    assert!(said.contains("`--from-backup OLD` takes them from a backup."), "{}", driver.text_screen());
+}
+
+#[test]
+fn candidates_of_a_block_are_not_more_than_certain_together() {
+    let (mut driver, _dir) = on("crash-wrong-places", 160, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("8");
+    let screen = driver.text_screen();
+    let percent = |line: &str| -> Option<Vec<f64>> {
+        let (_, all) = line.split_once("may be (")?;
+        Some(all.split(" %").filter_map(|part| part.split_whitespace().last()?.parse().ok()).collect())
+    };
+    let pane = super::pane_text(&driver);
+    let lines: Vec<Vec<f64>> = pane.lines().filter_map(percent).filter(|all| all.len() > 1).collect();
+    assert!(lines.len() > 3, "{screen}");
+    assert!(lines.iter().all(|all| all.iter().sum::<f64>() < 100.11), "{lines:?}");
+}
+
+#[test]
+fn files_of_a_map_are_counted_as_the_verdict_counts_them() {
+    let (mut driver, _dir) = on("map-dtype", 120, 40);
+    driver.app.select_node(0);
+    driver.keys("8");
+    assert!(pane_words(&driver).contains("2 files are rebuilt or set aside"), "{}", driver.text_screen());
+}
+
+#[test]
+fn a_block_behind_the_end_of_its_file_has_a_mark_of_its_own() {
+    let (driver, _dir) = on("disk-full", 120, 40);
+    let screen = driver.text_screen();
+    let pane = super::pane_text(&driver);
+    assert!(pane.contains("n not in its file 5") && !pane.contains("in a wrong place"), "{screen}");
 }

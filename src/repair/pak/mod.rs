@@ -20,7 +20,7 @@ use crate::pak::place;
 use crate::pak::record::Record;
 use crate::parallel;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
-use crate::repair::listed::kept_of;
+use crate::repair::listed::count_of;
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
 use crate::save::{Pak, PakDir, PakFile, REPORT, Save};
@@ -113,9 +113,9 @@ pub struct PakPlan {
 }
 
 impl PakPlan {
-    /// How many of its chunks are kept, in words.
-    pub(super) fn kept_words(&self) -> String {
-        kept_of(self.chunks.len(), self.chunks.len() + self.missing.len(), "chunk", "kept")
+    /// How many of its chunks are written, in words.
+    pub(super) fn written_words(&self) -> String {
+        count_of(self.chunks.len(), self.chunks.len() + self.missing.len(), "chunk", "written")
     }
 
     /// A file that is copied or set aside unchanged.

@@ -110,7 +110,7 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         }
         let mended = plan.chunks.iter().filter(|chunk| chunk.put_right.is_some()).count();
         let likely = plan.chunks.iter().filter(|chunk| chunk.certainty < Certainty::Certain).count();
-        let mut line = format!("{name}: {}", plan.kept_words());
+        let mut line = format!("{name}: {}", plan.written_words());
         for (n, what) in
             [(mended, "put right by a new record"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
         {

@@ -6,9 +6,9 @@ use super::write::part_name;
 use crate::godot::stream::loc::Place;
 use crate::printable::{self, triple};
 use crate::repair::decision::Origin;
-use crate::repair::listed::{LISTED, kept_of, more};
+use crate::repair::listed::{LISTED, count_of, more};
 use crate::repair::report::{FilledChannel, certainty, whole};
-use crate::repair::stream::{LostRow, Part, Setting, StreamDecision, StreamPlan};
+use crate::repair::stream::{LostPart, LostRow, Part, Setting, StreamDecision, StreamPlan};
 use crate::repair::{Action, Certainty, KeptReason};
 
 /// A stream that is not just copied: see OUTPUT.md.
@@ -157,12 +157,12 @@ pub(crate) fn place_name(place: Place) -> String {
     format!("block {} of LOD {}", triple(place.position), place.lod)
 }
 
-/// The rows that are kept of those that are known; rows on pages that cannot be read are not.
-pub(crate) fn kept_rows(plan: &StreamPlan) -> String {
+/// The rows that are written of those that are known; rows on pages that cannot be read are not.
+pub(crate) fn written_rows(plan: &StreamPlan) -> String {
     let all = plan.rows.iter().map(|row| row.place).chain(plan.missing.iter().map(|(place, _)| *place));
     let all = all.collect::<std::collections::BTreeSet<_>>().len() + plan.plain.count();
     let row = if plan.pages_lost > 0 && all > 0 { "known row" } else { "row" };
-    kept_of(plan.written(), all, row, "kept")
+    count_of(plan.written(), all, row, "written")
 }
 
 /// Says of pages of tables that cannot be read that their rows are not known.
@@ -175,21 +175,32 @@ pub(crate) fn page_loss(plan: &StreamPlan) -> Option<String> {
 
 fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&StreamDecision) -> bool| plan.rows.iter().filter(|row| is(row)).count();
-    let mut line = format!("{name}: {}", kept_rows(plan));
+    let mut line = format!("{name}: {}", written_rows(plan));
     let missing = plan.missing_places();
     let in_part = |row: &StreamDecision| missing.contains(&row.place);
-    let without_instances = plan.without_instances().count();
+    // A row is counted once, also if both of its parts are damaged.
+    let salvaged = |row: &StreamDecision| row.origin == Origin::Salvaged && !in_part(row);
+    let lacks = |row: &StreamDecision| row.instances == Part::LeftOut;
+    let whole = count(&|row| salvaged(row) && !lacks(row));
+    let without_instances = count(&|row| salvaged(row) && lacks(row) && row.voxels == Part::Kept);
+    let part = count(&|row| salvaged(row) && lacks(row) && row.voxels != Part::Kept);
+    let [of_whole, of_instances, of_part] =
+        [whole, without_instances, part].map(|n| if n == 1 { "its" } else { "their" });
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found && !in_part(row);
+    let rows_lost = plan.lost.iter().filter(|lost| lost.part == LostPart::Row).count();
+    let parts_lost = plan.lost.len() - rows_lost;
     for (n, what) in [
         (count(&|row| mended(row) && row.certainty == Certainty::Certain), "put right"),
         (count(&in_part), "without the voxels of the block"),
         (count(&|row| row.origin == Origin::Matched), "known by the backup"),
         (count(&|row| row.origin == Origin::Backup), "from the backup, an older state"),
-        (count(&|row| row.origin == Origin::Salvaged), "damaged, written with their whole channels"),
+        (whole, &*format!("damaged, written with {of_whole} whole channels")),
+        (without_instances, &*format!("without {of_instances} damaged instances")),
+        (part, &*format!("damaged, written with {of_part} whole channels and without {of_part} instances")),
         (count(&|row| row.origin == Origin::Found && row.certainty < Certainty::Certain), "only likely"),
-        (without_instances, "without damaged instances"),
         (plan.doubled, "doubled to the byte and left out"),
-        (plan.lost.len(), "to lost+found"),
+        (rows_lost, "to lost+found"),
+        (parts_lost, if parts_lost == 1 { "part of a row to lost+found" } else { "parts of rows to lost+found" }),
     ] {
         if n > 0 {
             line.push_str(&format!(", {n} {what}"));

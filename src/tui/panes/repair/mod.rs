@@ -14,7 +14,7 @@ use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
 use crate::printable::{argument, capitalize, count, grouped, likelihood, shell_word};
-use crate::repair::preview::{Preview, PreviewLine, Subject};
+use crate::repair::preview::{Preview, PreviewLine, Subject, takes_from_backup};
 use crate::repair::{self, Accepted, Plan};
 use crate::save::File;
 use crate::tui::action::Action;
@@ -316,13 +316,19 @@ fn summary(app: &App, preview: &Preview) -> String {
         Some(totals) => short_totals(&totals, likely),
         None => copied_words(app, preview).unwrap_or_else(|| preview.summary.clone()),
     };
-    let more = planned.map(|planned| planned.losses.iter().chain(&planned.advice).map(String::as_str));
+    let switch = switch_words(app);
+    let more = planned.map(|planned| {
+        let advice = switch.as_ref().or(planned.advice.as_ref());
+        planned.losses.iter().chain(advice).map(String::as_str)
+    });
     let accepted = match app.panes.repair.accepted.len() {
         0 => None,
         1 => Some("The accepted place is not in these figures.".to_owned()),
         n => Some(format!("The {} accepted places are not in these figures.", grouped(n as u64))),
     };
-    let more: Vec<&str> = accepted.as_deref().into_iter().chain(more.into_iter().flatten()).collect();
+    let missing = lacks_files(app) && shows_whole(app);
+    let missing = missing.then_some("Files of the save are missing: `--from-backup OLD` takes them from a backup.");
+    let more: Vec<&str> = accepted.as_deref().into_iter().chain(more.into_iter().flatten()).chain(missing).collect();
     if more.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), more.join(" ")) }
 }
 
@@ -336,7 +342,31 @@ fn copied_words(app: &App, preview: &Preview) -> Option<String> {
     let tally = app.findings.tally(node);
     let found = u64::from(tally.errors) + u64::from(tally.warnings);
     let does = if found == 1 { "it" } else { "them" };
-    (found > 0).then(|| format!("{}, copied as it is: a repair does not mend {does}", count(found, "finding")))
+    let repair = match () {
+        () if advises_switch(app) => "this level",
+        () if lacks_files(app) => "a repair without a backup",
+        () => "a repair",
+    };
+    (found > 0).then(|| format!("{}, copied as it is: {repair} does not mend {does}", count(found, "finding")))
+}
+
+/// Whether files are missing that a backup may have.
+fn lacks_files(app: &App) -> bool {
+    app.findings.list.iter().any(|finding| takes_from_backup(finding.code()))
+}
+
+/// Whether only the other level restores anything, or keeps most blocks, as the verdict says.
+fn advises_switch(app: &App) -> bool {
+    !app.panes.repair.likely && app.findings.verdict.totals.is_some_and(|totals| totals.advises_likely())
+}
+
+/// What to do where the level likely is the one to write a copy with.
+fn switch_words(app: &App) -> Option<String> {
+    let totals = app.findings.verdict.totals.filter(|_| advises_switch(app))?;
+    Some(match totals.needs_likely {
+        true => "The copy would lack most blocks of the save. Press t: at the level likely it has most of them, some where they are only likely.".to_owned(),
+        false => "Nothing comes back for certain. Press t: the level likely restores what is only likely.".to_owned(),
+    })
 }
 
 /// The totals of a repair in one row, in the words that the lines below have; `likely` of the missing blocks have likely places.
