@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use tempfile::tempdir;
-
 use voxscope::demo;
 
 use crate::{Demo, joined, run};
@@ -190,7 +189,7 @@ fn a_backup_that_has_none_of_a_few_blocks_is_called_strange() {
     let (save, other) = (demo.path("damaged/crash-grown"), demo.path("healthy/lods"));
     let out = demo.root.join("out");
     for end in [&["--plan"][..], &["--out", out.to_str().unwrap()]] {
-        let said = joined(&run(&[&["repair", &save, "--from-backup", &other], end].concat()).out);
+        let said = joined(&run(&[&["repair", &save, "--from-backup", &other][..], end].concat()).out);
         let warns = "The backup has 0 of 7 blocks of the save that were looked for in it. It may be of another world";
         assert!(said.starts_with(warns), "{said}");
         assert!(said.contains("Look at the copy before you use it"), "{said}");
