@@ -158,6 +158,8 @@ fn a_plan_of_which_all_is_likely_does_not_call_its_copy_the_one_to_move() {
         // At that level the plan is the copy.
         let likely = run(&["repair", &save, "--plan", "--level", "likely"]).out;
         assert!(likely.contains("writes this copy") && !likely.contains("--level likely"), "{likely}");
+        // A chunk is named once.
+        assert!(!likely.contains("put right by a new record"), "{likely}");
     }
     let lacking = joined(&run(&["repair", &demo.path("damaged/crash-wrong-places"), "--plan"]).out);
     assert!(lacking.contains("Without `--level likely` the copy would lack most blocks of the save."), "{lacking}");

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::printable::{self, triple};
 use crate::repair::listed::{LISTED, more};
-use crate::repair::pak::PakPlan;
+use crate::repair::pak::{Chunk, PakPlan};
 use crate::repair::{Action, Certainty};
 
 /// A pak region that is not just copied: see OUTPUT.md.
@@ -108,8 +108,10 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
             lines.push(format!("{name}: {}; kept in lost+found.", plan.why));
             continue;
         }
-        let mended = plan.chunks.iter().filter(|chunk| chunk.put_right.is_some()).count();
-        let likely = plan.chunks.iter().filter(|chunk| chunk.certainty < Certainty::Certain).count();
+        // A chunk is counted once.
+        let is_likely = |chunk: &&Chunk| chunk.certainty < Certainty::Certain;
+        let mended = plan.chunks.iter().filter(|chunk| chunk.put_right.is_some() && !is_likely(chunk)).count();
+        let likely = plan.chunks.iter().filter(is_likely).count();
         let mut line = format!("{name}: {}", plan.written_words());
         for (n, what) in
             [(mended, "put right by a new record"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
