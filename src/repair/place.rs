@@ -108,7 +108,11 @@ pub(super) fn region_plan(
     placing.older_states()?;
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
+    let garbage = garbage(case);
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
+        if garbage.contains(&entry.slot) {
+            continue;
+        }
         let is_torn = solved.torn[i] > 0.5 || torn.contains(&entry.first);
         let why = if is_torn && entry.first >= case.walk.sectors {
             MissingReason::BeyondEnd
@@ -140,6 +144,19 @@ pub(super) fn region_plan(
     plan.blocks = blocks;
     plan.lost = lost;
     Ok(plan)
+}
+
+/// Entries that lead too far from which on a table is garbage in places.
+const GARBAGE: usize = 4;
+
+/// The entries that name no positions that had a block, if most of a table is garbage: they lead further than all blocks together
+/// reach, and the engine leaves no gaps.
+fn garbage(case: &Case) -> HashSet<u32> {
+    let counts = case.entries.iter().map(|entry| u64::from(entry.count)).sum::<u64>();
+    let reach = counts + u64::from(case.walk.sectors);
+    let is_far = |entry: &&Listing| u64::from(entry.first) + u64::from(entry.count) > reach;
+    let far: HashSet<u32> = case.entries.iter().filter(is_far).map(|entry| entry.slot).collect();
+    if far.len() >= GARBAGE && far.len() * 2 > case.entries.len() { far } else { HashSet::new() }
 }
 
 /// Where the blocks of a region are in the file that is written.

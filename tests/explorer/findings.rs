@@ -208,6 +208,16 @@ fn causes_of_several_saves_are_grouped_by_save() {
     assert_eq!(saves, ["block-epilogue", "channel-cut", "container-corrupt"], "{pane}");
 }
 
+/// A finding about the directory of a save is one of that save.
+#[test]
+fn a_save_from_before_a_conversion_is_in_the_verdict() {
+    let (mut driver, _dir) = on("conversion-left", 120, 40);
+    super::select(&mut driver, "world");
+    driver.keys("7");
+    let screen = driver.text_screen();
+    assert!(screen.contains("voxscope diff "), "{screen}");
+}
+
 #[test]
 fn findings_are_written_to_a_new_file() {
     let (mut driver, _dir) = on("table-gap", 120, 40);

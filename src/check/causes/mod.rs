@@ -118,7 +118,14 @@ impl Findings {
     /// `prefix` is its path below the directory.
     #[must_use]
     pub fn below(&self, prefix: &str) -> Self {
-        let inside = |file: &str| Some(Arc::from(file.strip_prefix(prefix)?.strip_prefix('/')?));
+        let inside = |file: &str| {
+            let below = match file.strip_prefix(prefix)? {
+                // What is found of the save itself has its name.
+                "" => prefix.rsplit('/').next().unwrap_or(prefix),
+                rest => rest.strip_prefix('/')?,
+            };
+            Some(Arc::from(below))
+        };
         let files = self.files.iter().filter_map(|(file, found)| Some((inside(file)?, found.clone())));
         Self { files: files.collect(), ..Self::default() }
     }

@@ -175,6 +175,20 @@ fn a_full_region_after_a_hundred_saves() {
     assert!(found * 100 >= all * 95, "{found} of {all}");
 }
 
+/// Random bytes in place of most of a table are no entries of blocks that are lost.
+#[test]
+fn garbage_in_a_table_names_no_blocks() {
+    let mut land = Land::full();
+    let mut random = Random::new(3);
+    land.disk()[20..20 + 45 * 4].fill_with(|| random.below(256) as u8);
+    let source = land.write("garbage");
+    let mended = plain(&source);
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+    let totals = repair::totals(&Save::open(&source, &Options::default()).unwrap(), &mended.plan);
+    assert!(totals.source as usize <= land.truth.len() + 2, "{totals:?}");
+}
+
 /// 9: the power was lost while pages of 4,096 bytes were written back, each as it was at a moment of its own. Blocks lie at
 /// distances from their entries that change from page to page, and that no order of saves explains.
 #[test]
