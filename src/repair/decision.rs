@@ -230,7 +230,7 @@ pub(super) const UNKNOWN_LAYOUT: &str = "its layout is not known";
 pub(super) const NO_REGION: &str = "it is a rig of VoxEdit and no region file";
 
 /// Why a file is set aside into which the engine never stored a block.
-pub(super) const NEVER_STORED: &str = "no block was ever stored in it";
+pub(super) const NEVER_STORED: &str = "nothing is behind its header";
 
 /// The plan for a region file that is handled as a whole.
 pub(super) fn simple(

@@ -163,7 +163,7 @@ fn a_copy_that_lacks_nothing_is_not_called_damaged() {
     let demo = Demo::new();
     for (name, why) in [
         ("region-voxedit", "it is a rig of VoxEdit and no region file; kept in lost+found."),
-        ("region-never-stored", "no block was ever stored in it; kept in lost+found."),
+        ("region-never-stored", "nothing is behind its header; kept in lost+found."),
         ("stream-header", "1 page with the damaged header: kept in lost+found."),
     ] {
         let save = demo.path(&format!("damaged/{name}"));

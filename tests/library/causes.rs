@@ -348,6 +348,31 @@ fn the_figures_follow_the_cause_that_moved_blocks() {
     assert!(lines.iter().any(|line| line.starts_with("The game was killed while it saved: of ")), "{lines:?}");
 }
 
+/// Region files of version 2 do not store their layout.
+#[test]
+fn a_meta_file_that_does_not_fit_its_region_files_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "old-2020").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let meta = dir.path().join("meta.vxrm");
+    let text = fs::read_to_string(&meta).unwrap();
+    let fit = "the files fit `--block-size 16 --region-size 4 --sector-size 512 --depths 8,8,8,8,8,8,8,8`";
+    for (field, value) in [("region_size_po2", 3), ("sector_size", 256), ("sector_size", 1024)] {
+        let mut fields: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_ne!(fields[field], value);
+        fields[field] = value.into();
+        fs::write(&meta, fields.to_string()).unwrap();
+        let found = causes(dir.path());
+        let kinds: Vec<CauseKind> = found.iter().map(|cause| cause.kind).collect();
+        assert_eq!(kinds, [CauseKind::MetaMisfit], "{field} {value}");
+        assert_eq!(found[0].evidence.last().unwrap(), fit, "{field} {value}");
+        let save = Save::open(dir.path(), &Options::default()).unwrap();
+        let refused = repair::plan(&save, &repair::Options::default()).expect_err("blocks in wrong places");
+        assert!(refused.to_string().contains("meta file describes another layout"), "{refused}");
+        assert!(repair::expected_totals(&save, &repair::Options::default()).is_err());
+    }
+}
+
 #[test]
 fn an_empty_forest_may_be_a_new_world() {
     let dir = tempfile::tempdir().unwrap();

@@ -63,7 +63,7 @@ fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String
 }
 
 /// What shows that the layout in the meta file of a forest is not that of its files, and the options that have the right one:
-/// by the former no file can be read, by the latter one can. `has_findings` says whether the check found something above a note in
+/// by the former most blocks cannot be read, by the latter those of a file can. `has_findings` says whether the check found something above a note in
 /// a file.
 pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
     if save.options.format.is_some() {
@@ -79,11 +79,13 @@ pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> V
         if !asked.iter().any(|(file, _)| has_findings(&save.shown(&path(file)))) {
             return None;
         }
-        let fits = |(file, header): &(&RegionFile, &Header)| {
-            let (whole, asked) = whole_blocks(&path(file), file, header, save);
-            asked > 0 && whole * 2 >= asked
+        // Some blocks can be read by any layout: the first one of a file, and those of one value.
+        let sum = |(whole, all): (usize, usize), (file, header): &(&RegionFile, &Header)| {
+            let of_file = whole_blocks(&path(file), file, header, save);
+            (whole + of_file.0, all + of_file.1)
         };
-        if asked.iter().any(fits) {
+        let (whole, all) = asked.iter().fold((0, 0), sum);
+        if whole * 2 >= all && all > 0 {
             return None;
         }
         asked.into_iter().find_map(|(file, header)| {

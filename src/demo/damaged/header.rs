@@ -30,7 +30,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     }),
     Sample::damaged(
         "region-never-stored",
-        "A region file has a header and nothing else: the engine refused the settings.",
+        "A region file has a header and nothing else: it was cut off there, or the engine refused the settings.",
         &[Code::RegionNeverStored],
         |dir| cut(dir, 20),
     ),
