@@ -140,6 +140,9 @@ fn unknown_loss(totals: &Totals) -> String {
     if totals.pages_lost > 0 {
         text.push_str(&format!("; how many rows {} held is not known", count(totals.pages_lost, "lost page")));
     }
+    if totals.tables_lost > 0 {
+        text.push_str(&format!("; how many blocks {} listed is not known", count(totals.tables_lost, "lost table")));
+    }
     if totals.files_lost > 0 {
         text.push_str(&format!("; how many blocks {} held is not known", count(totals.files_lost, "lost file")));
     }

@@ -305,6 +305,7 @@ mod tests {
         unknown_layout: 0,
         salvaged_likely: 0,
         files_likely: 0,
+        tables_lost: 0,
         unreadable: 0,
         has_backup: false,
         set_aside_likely: 3,

@@ -7,7 +7,7 @@ use crate::check::{Totals, identical_words};
 use crate::damage::Code;
 use crate::godot::stream::loc::Place;
 use crate::printable::grouped;
-use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
+use crate::repair::decision::{Action, Decision, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
 use crate::repair::{Error, KeptReason, LayerPlan, LostPart, Options};
@@ -106,6 +106,11 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.set_aside_rewritten = n(all.filter(|lost| lost.why == KeptReason::Rewritten).count());
     totals.files_aside = n(regions + paks + streams + plan.strange.len() + plan.no_files.len());
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
+    let is_without_table = |region: &&RegionPlan| {
+        let is_put = |block: &Decision| block.moved && block.listed_at.is_none() && block.backup.is_none();
+        region.action == Action::Rebuild && region.missing.is_empty() && !region.blocks.is_empty() && region.blocks.iter().all(is_put)
+    };
+    totals.tables_lost = n(plan.regions.iter().filter(is_without_table).count());
     totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
