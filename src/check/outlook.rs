@@ -221,9 +221,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
     }
     let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
     let has_likely = totals.likely + totals.salvaged_likely > 0;
-    let only_likely = has_likely && totals.put_right + in_part == 0;
-    // The shown command has the level if all that it restores is likely, or if the copy lacked most blocks without it.
-    let with_level = only_likely || totals.needs_likely;
+    let only_likely = has_likely && totals.put_right + totals.older + in_part == 0;
+    let with_level = totals.advises_likely();
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {

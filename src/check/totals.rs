@@ -123,6 +123,17 @@ impl Totals {
         self.source.saturating_sub(self.kept + self.torn + self.beyond_end + self.odd)
     }
 
+    /// Whether the command that repairs a save has `--level likely`, as it is in a verdict: all that it restores is only likely, or
+    /// the copy lacks most blocks without it. The totals are those of both levels.
+    #[must_use]
+    pub const fn advises_likely(&self) -> bool {
+        if self.source == self.kept {
+            return self.files_likely > 0 && self.files_changed_for_certain() == 0;
+        }
+        let for_certain = self.put_right + self.older + self.salvaged.saturating_sub(self.salvaged_likely);
+        self.needs_likely || (self.likely + self.salvaged_likely > 0 && for_certain == 0)
+    }
+
     /// Positions without a block in the result without `--level likely`.
     #[must_use]
     pub const fn lost_for_certain(&self) -> u64 {

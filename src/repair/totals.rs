@@ -243,19 +243,6 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
     }
 }
 
-impl Totals {
-    /// Whether the command that repairs a save has `--level likely`, as it is in a verdict: all that it restores is only likely, or
-    /// the copy lacks most blocks without it. The totals are those of [`outlook`].
-    #[must_use]
-    pub const fn advises_likely(&self) -> bool {
-        if self.source == self.kept {
-            return self.files_likely > 0 && self.files_changed_for_certain() == 0;
-        }
-        let for_certain = self.put_right + self.older + self.salvaged.saturating_sub(self.salvaged_likely);
-        self.needs_likely || (self.likely + self.salvaged_likely > 0 && for_certain == 0)
-    }
-}
-
 /// What a repair would bring back at both levels.
 ///
 /// # Errors
