@@ -195,7 +195,8 @@ fn destination(save: &Path) -> PathBuf {
     let is_file = save.is_file();
     // Nothing is written into the forest that a region file or a directory of them is part of.
     let real = std::fs::canonicalize(save).ok();
-    let above = |real: &Path| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()).map(Path::to_owned);
+    let above =
+        |real: &Path| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()).map(Path::to_owned);
     let mut whole = real.as_deref().and_then(above);
     // Nor beside the other files of a pak: the repair of one is a directory.
     if is_file && save.extension().is_some_and(|ending| ending == "region") {

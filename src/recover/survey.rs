@@ -563,17 +563,21 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty, weigh
         }
         return solved;
     }
+    let sure = |fit: &assemble::Fit| match fit.p >= weights.certain_if_moved {
+        true => (fit.certainty.min(most), fit.voxels.min(most)),
+        false => (fit.certainty.min(Certainty::Likely), fit.voxels.min(Certainty::Likely)),
+    };
     // What the order leaves likely gives way to what order, distances and seams together make surer.
     let surer = |fit: &assemble::Fit, placed: &Placed| {
-        let (found, by_order) = (fit.certainty.min(most), placed.certainty);
+        let (found, by_order) = (sure(fit).0, placed.certainty);
         by_order < Certainty::Likely || (by_order < Certainty::Certain && found >= by_order && fit.p > placed.p)
     };
     for fit in &made.fits {
         let Some(position) = case.shape.position(fit.slot) else { continue };
         let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
         if let Some(placed) = order.placed.iter_mut().find(|placed| placed.slot == fit.slot && same(placed)) {
-            placed.certainty = placed.certainty.max(fit.certainty.min(most));
-            placed.voxels = placed.voxels.max(fit.voxels.min(most));
+            placed.certainty = placed.certainty.max(sure(fit).0);
+            placed.voxels = placed.voxels.max(sure(fit).1);
             placed.p = placed.p.max(fit.p);
             continue;
         }
@@ -583,7 +587,7 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty, weigh
         }
         order.placed.retain(|placed| !in_the_way(placed));
         let (slot, block, p) = (fit.slot, fit.block, fit.p);
-        let (certainty, voxels) = (fit.certainty.min(most), fit.voxels.min(most));
+        let (certainty, voxels) = sure(fit);
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
     }
     for placed in order.placed.iter_mut().filter(|placed| placed.certainty == Certainty::Likely) {

@@ -25,11 +25,7 @@ pub(super) struct Found {
 
 /// Looks for the header and the shifts of a file under which its table fits; `None` when it fits as it is, or nothing
 /// is better.
-pub(super) fn find(
-    file: FileSource,
-    own: Option<&Header>,
-    likely: Option<&Format>,
-) -> io::Result<Option<Found>> {
+pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Format>) -> io::Result<Option<Found>> {
     let before = match own {
         Some(header) => fits(&file, header)?,
         None => Fits::default(),

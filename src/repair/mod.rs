@@ -60,7 +60,9 @@ pub use plan::{Plan, plan, plan_both};
 pub use report::words;
 pub use same_world::Compared;
 pub use stream::{LostPart, LostRow, Older, Part, Setting, StreamDecision, StreamPlan};
-pub use totals::{Written, advice_on_copy, expected_copy, expected_totals, is_region_file, loss_words, outlook, total_words, totals};
+pub use totals::{
+    Written, advice_on_copy, expected_copy, expected_totals, is_region_file, loss_words, outlook, total_words, totals,
+};
 pub use unowned::{Unowned, export_unowned};
 pub use why::{KeptReason, MissingReason};
 

@@ -322,8 +322,7 @@ pub(super) fn open<'s>(
     if file.detail.is_some() {
         return Ok(None);
     }
-    let (opened, _) =
-        open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source })?;
+    let (opened, _) = open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source })?;
     let source = || opened.again();
     let read = |header: Header, source: Parts| -> Result<Option<Walk<'s>>, Error> {
         if header.table.end > source.len() {

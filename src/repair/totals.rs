@@ -108,7 +108,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     let is_without_table = |region: &&RegionPlan| {
         let is_put = |block: &Decision| block.moved && block.listed_at.is_none() && block.backup.is_none();
-        region.action == Action::Rebuild && region.missing.is_empty() && !region.blocks.is_empty() && region.blocks.iter().all(is_put)
+        region.action == Action::Rebuild
+            && region.missing.is_empty()
+            && !region.blocks.is_empty()
+            && region.blocks.iter().all(is_put)
     };
     totals.tables_lost = n(plan.regions.iter().filter(is_without_table).count());
     totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());

@@ -69,7 +69,9 @@ impl CauseKind {
             Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
             // By a wrong option, anything may be found.
-            Self::OptionMisfit | Self::MetaMisfit => (code.level() > Level::Note && !code.is_failure()) || code == Code::SlotsOld,
+            Self::OptionMisfit | Self::MetaMisfit => {
+                (code.level() > Level::Note && !code.is_failure()) || code == Code::SlotsOld
+            }
         }
     }
 

@@ -93,7 +93,8 @@ pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> V
                 .or_else(|| of_table(&path(file), file, header, save).filter(|_| !is_block))?;
             let options: Vec<LayoutOption> = options.into_iter().filter(|option| option.is_of(is_block)).collect();
             let shown = save.shown(&path(file));
-            let what: Vec<String> = options.iter().map(|option| format!("{shown} {}", option.words_of_meta())).collect();
+            let what: Vec<String> =
+                options.iter().map(|option| format!("{shown} {}", option.words_of_meta())).collect();
             (!what.is_empty()).then(|| [what, vec![fitting_options(header, &options, is_block)]].concat())
         })
     };
@@ -135,7 +136,9 @@ impl LayoutOption {
     /// What the file has, and what the meta file says, a clause.
     fn words_of_meta(&self) -> String {
         match self {
-            Self::BlockSize { own, given } => format!("has blocks of {own} voxels along each axis; the meta file says {given}"),
+            Self::BlockSize { own, given } => {
+                format!("has blocks of {own} voxels along each axis; the meta file says {given}")
+            }
             Self::RegionSize { own: [x, ..], given } => {
                 format!("has {x} blocks along each axis; the meta file says {given}")
             }

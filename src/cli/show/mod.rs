@@ -367,8 +367,7 @@ fn is_of_block_files(save: &Save) -> bool {
 
 /// Findings as JSON, with the path that was given in the commands of what to do.
 fn findings_json(findings: &[Finding], subject: &SaveArguments) -> serde_json::Value {
-    let next =
-        |finding: &Finding| voxscope::check::advise(finding, subject);
+    let next = |finding: &Finding| voxscope::check::advise(finding, subject);
     let advised: Vec<_> =
         findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
     serde_json::json!(advised)

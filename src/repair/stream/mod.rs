@@ -32,7 +32,7 @@ use crate::source::FileSource;
 use crate::sqlite::walk::{self, Owners, Use};
 
 pub use older::Older;
-pub(super) use report::{written_rows, page_loss};
+pub(super) use report::{page_loss, written_rows};
 pub(super) use report::{reports, words};
 pub use settings::Setting;
 pub(super) use write::{write, write_lost};
