@@ -256,7 +256,7 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, &made, most, weights);
+            let solved = join(case, order, start, &made, most, weights);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -552,7 +552,14 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
 }
 
 /// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
-fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty, weights: &Weights) -> Solved {
+fn join(
+    case: &Case,
+    mut order: Solved,
+    start: &Start,
+    made: &Assembled,
+    most: Certainty,
+    weights: &Weights,
+) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
@@ -563,7 +570,12 @@ fn join(case: &Case, mut order: Solved, made: &Assembled, most: Certainty, weigh
         }
         return solved;
     }
-    let sure = |fit: &assemble::Fit| match fit.p >= weights.certain_if_moved {
+    let leads_there = |fit: &assemble::Fit| {
+        let mut entries = case.entries.iter().filter(|entry| entry.slot == fit.slot);
+        entries.any(|entry| entry.first == case.walk.blocks[fit.block].first)
+    };
+    let knows_most = 2 * start.anchors.len() >= case.entries.len();
+    let sure = |fit: &assemble::Fit| match knows_most || fit.p >= weights.certain_if_moved || leads_there(fit) {
         true => (fit.certainty.min(most), fit.voxels.min(most)),
         false => (fit.certainty.min(Certainty::Likely), fit.voxels.min(Certainty::Likely)),
     };

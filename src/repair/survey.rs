@@ -323,6 +323,7 @@ pub(super) fn open<'s>(
         return Ok(None);
     }
     let (opened, _) = open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source })?;
+    opened.close();
     let source = || opened.again();
     let read = |header: Header, source: Parts| -> Result<Option<Walk<'s>>, Error> {
         if header.table.end > source.len() {

@@ -212,7 +212,6 @@ fn causes_of_several_saves_are_grouped_by_save() {
 #[test]
 fn a_save_from_before_a_conversion_is_in_the_verdict() {
     let (mut driver, _dir) = on("conversion-left", 120, 40);
-    super::select(&mut driver, "world");
     driver.keys("7");
     let screen = driver.text_screen();
     assert!(screen.contains("voxscope diff "), "{screen}");

@@ -35,7 +35,7 @@ fn a_finding_leads_to_what_a_repair_would_do_about_it() {
         let before = times(dir.path());
         driver.keys("7 home p");
         assert_eq!(driver.app.pane, Pane::Repair);
-        let summary = row_with(&driver, "2 of 3 chunks written");
+        let summary = row_with(&driver, "2 of 3 chunks");
         assert!(columns == 40 || summary.contains("1 missing"), "{}", driver.text_screen());
         assert!(columns == 40 || driver.text_screen().contains("points beyond"), "{}", driver.text_screen());
         assert!(driver.text_screen().contains("voxscope repair"));
