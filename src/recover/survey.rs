@@ -552,14 +552,7 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
 }
 
 /// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
-fn join(
-    case: &Case,
-    mut order: Solved,
-    start: &Start,
-    made: &Assembled,
-    most: Certainty,
-    weights: &Weights,
-) -> Solved {
+fn join(case: &Case, mut order: Solved, start: &Start, made: &Assembled, most: Certainty, weights: &Weights) -> Solved {
     if order.as_listed {
         let mut solved = from_table(case, made);
         if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {

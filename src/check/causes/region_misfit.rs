@@ -79,13 +79,13 @@ pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> V
         if !asked.iter().any(|(file, _)| has_findings(&save.shown(&path(file)))) {
             return None;
         }
-        // Some blocks can be read by any layout: the first one of a file, and those of one value.
+        // Some blocks can be read by any layout: the first one of a file, those of one value, and those of other entries.
         let sum = |(whole, all): (usize, usize), (file, header): &(&RegionFile, &Header)| {
             let of_file = whole_blocks(&path(file), file, header, save);
             (whole + of_file.0, all + of_file.1)
         };
         let (whole, all) = asked.iter().fold((0, 0), sum);
-        if whole * 2 >= all && all > 0 {
+        if whole * 4 >= all * 3 && all > 0 {
             return None;
         }
         asked.into_iter().find_map(|(file, header)| {
