@@ -146,6 +146,9 @@ pub(super) fn region_plan(
     Ok(plan)
 }
 
+/// The least probability of a block that is only likely.
+const LEAST_LIKELY: f64 = 0.98;
+
 /// Entries that lead too far from which on a table is garbage in places.
 const GARBAGE: usize = 4;
 
@@ -220,7 +223,15 @@ impl Placing<'_, '_> {
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
-        for placed in sure(self.walk, self.solved, least) {
+        let garbage = garbage(self.case());
+        for mut placed in sure(self.walk, self.solved, least) {
+            // Garbage makes places possible that had no block. Measured: 42 of some 500 blocks were put into such places.
+            if garbage.contains(&placed.slot) && !self.solved.as_listed {
+                if least > Certainty::Likely {
+                    continue;
+                }
+                (placed.certainty, placed.p) = (Certainty::Likely, placed.p.min(LEAST_LIKELY));
+            }
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };
             let first = listed.get(&placed.position).copied();
