@@ -1,6 +1,6 @@
 //! What is known of one region while a save is solved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use crate::godot::region::{Entry, Header};
@@ -48,7 +48,21 @@ pub struct Case {
     pub gap: i32,
 }
 
+/// Entries that lead too far from which on a table is garbage in places.
+const GARBAGE: usize = 4;
+
 impl Case {
+    /// The slots of entries that name no positions that had a block, if most of a table is garbage: they lead further than all blocks
+    /// together reach, and the engine leaves no gaps.
+    #[must_use]
+    pub fn garbage(&self) -> HashSet<u32> {
+        let counts = self.entries.iter().map(|entry| u64::from(entry.count)).sum::<u64>();
+        let reach = counts + u64::from(self.walk.sectors);
+        let is_far = |entry: &&Listing| u64::from(entry.first) + u64::from(entry.count) > reach;
+        let far: HashSet<u32> = self.entries.iter().filter(is_far).map(|entry| entry.slot).collect();
+        if far.len() >= GARBAGE && far.len() * 2 > self.entries.len() { far } else { HashSet::new() }
+    }
+
     /// Walks over the sectors of a region and takes its table's entries, those without a position left out, and those without
     /// sectors unless they lead to a whole block.
     ///

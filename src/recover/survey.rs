@@ -150,7 +150,7 @@ fn believe_table(case: &Case, exact: &[(usize, usize)]) -> Way {
 fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way {
     let exact = exact(case);
     let table = || believe_table(case, &exact);
-    if near || case.is_intact() {
+    if near || case.is_intact() || !case.garbage().is_empty() {
         return table();
     }
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();

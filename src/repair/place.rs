@@ -108,7 +108,7 @@ pub(super) fn region_plan(
     placing.older_states()?;
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
-    let garbage = garbage(case);
+    let garbage = case.garbage();
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         if garbage.contains(&entry.slot) {
             continue;
@@ -148,19 +148,6 @@ pub(super) fn region_plan(
 
 /// The least probability of a block that is only likely.
 const LEAST_LIKELY: f64 = 0.98;
-
-/// Entries that lead too far from which on a table is garbage in places.
-const GARBAGE: usize = 4;
-
-/// The entries that name no positions that had a block, if most of a table is garbage: they lead further than all blocks together
-/// reach, and the engine leaves no gaps.
-fn garbage(case: &Case) -> HashSet<u32> {
-    let counts = case.entries.iter().map(|entry| u64::from(entry.count)).sum::<u64>();
-    let reach = counts + u64::from(case.walk.sectors);
-    let is_far = |entry: &&Listing| u64::from(entry.first) + u64::from(entry.count) > reach;
-    let far: HashSet<u32> = case.entries.iter().filter(is_far).map(|entry| entry.slot).collect();
-    if far.len() >= GARBAGE && far.len() * 2 > case.entries.len() { far } else { HashSet::new() }
-}
 
 /// Where the blocks of a region are in the file that is written.
 fn region_place(walk: &Walk<'_>) -> RegionPlace {
@@ -223,7 +210,7 @@ impl Placing<'_, '_> {
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
-        let garbage = garbage(self.case());
+        let garbage = self.case().garbage();
         for mut placed in sure(self.walk, self.solved, least) {
             // Garbage makes places possible that had no block. Measured: 42 of some 500 blocks were put into such places.
             if garbage.contains(&placed.slot) && !self.solved.as_listed {
