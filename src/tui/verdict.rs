@@ -269,7 +269,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let lines = wrapped(app, canvas.width());
     let room = usize::from(canvas.height());
     let (command, first): (Vec<_>, Vec<_>) = lines.iter().partition(|(role, _)| *role == Role::Key);
-    let of_command = command.len().min(room.div_ceil(2));
+    let of_command = command.len().min(room.div_ceil(2).max(room.saturating_sub(first.len())));
     let of_first = room - of_command;
     let width = canvas.width().saturating_sub(2);
     let mut y = 0;

@@ -208,6 +208,15 @@ fn causes_of_several_saves_are_grouped_by_save() {
     assert_eq!(saves, ["block-epilogue", "channel-cut", "container-corrupt"], "{pane}");
 }
 
+/// A verdict of one sentence has the rows that a cause does not need.
+#[test]
+fn a_verdict_of_one_sentence_is_not_cut() {
+    let (mut driver, _dir) = on("map-dtype", 100, 24);
+    driver.keys("1");
+    let words = driver.text_screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the depths of 1 layer are lost."), "{words}");
+}
+
 /// A finding about the directory of a save is one of that save.
 #[test]
 fn a_save_from_before_a_conversion_is_in_the_verdict() {
