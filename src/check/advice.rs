@@ -89,17 +89,15 @@ pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
 pub fn advise(finding: &Finding, save: &SaveArguments) -> String {
     let text = with_paths(advice_about(finding, save), save);
     let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
-    match block {
-        Some((lod, position)) => with_block(&text, lod, position),
-        None => text,
-    }
+    with_block(text, block)
 }
 
 /// What a text of advice says where the position of the block is not known.
 const BLOCK_OF_FINDING: &str = "--block X,Y,Z` with the block of the finding";
 
-/// A text of advice with the position of a block, in blocks of its LOD, in its commands.
-pub(super) fn with_block(text: &str, lod: u8, [x, y, z]: [i32; 3]) -> String {
+/// A text of advice with the LOD and the position of a block, if they are known, in its commands.
+pub(super) fn with_block(text: String, block: Option<(u8, [i32; 3])>) -> String {
+    let Some((lod, [x, y, z])) = block else { return text };
     let lod = if lod == 0 { String::new() } else { format!(" --lod {lod}") };
     text.replace(BLOCK_OF_FINDING, &format!("--block {x},{y},{z}{lod}`"))
 }

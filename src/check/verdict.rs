@@ -8,7 +8,7 @@ use crate::check::outlook::{files_outlook, foreign_outlook, outlook, repair};
 use crate::check::save_arguments::SaveArguments;
 use crate::check::sentence::{RepairWords, Sentence, plain};
 use crate::check::totals::Totals;
-use crate::printable::{argument, capitalize, count, grouped};
+use crate::printable::{argument, capitalize, count, grouped, its};
 use crate::recover::effort::Effort;
 
 /// Causes that are named for a directory of several saves, behind the first one.
@@ -24,22 +24,19 @@ pub fn sentences(
     save: &SaveArguments,
     effort: Effort,
 ) -> Vec<Sentence> {
-    if let [Cause { kind: CauseKind::MetaMisfit, save: None, evidence, .. }] = causes {
-        return vec![
-            Sentence::Cause(CauseKind::MetaMisfit.sentence().to_owned(), Some(evidence.join("; "))),
-            plain(
-                "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command.",
+    if let [Cause { kind: kind @ (CauseKind::MetaMisfit | CauseKind::OptionMisfit), save: None, evidence, .. }] = causes
+    {
+        let next = match kind {
+            CauseKind::MetaMisfit => {
+                "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command."
+                    .to_owned()
+            }
+            _ => format!(
+                "The findings say nothing about the save. Run `voxscope check {}` without the option, or with the value of the save.",
+                argument(save.path())
             ),
-        ];
-    }
-    if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
-        let path = argument(save.path());
-        return vec![
-            Sentence::Cause(CauseKind::OptionMisfit.sentence().to_owned(), Some(evidence.join("; "))),
-            Sentence::Plain(format!(
-                "The findings say nothing about the save. Run `voxscope check {path}` without the option, or with the value of the save."
-            )),
-        ];
+        };
+        return vec![Sentence::Cause(kind.sentence().to_owned(), Some(evidence.join("; "))), Sentence::Plain(next)];
     }
     let mut lines = Vec::new();
     let is_in_use = |cause: &Cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse);
@@ -135,7 +132,7 @@ pub fn sentences(
     let unread = totals.filter(|totals| totals.files_changed_for_certain() == 0 && totals.source == totals.kept);
     let unread = unread.map_or(0, |totals| totals.layers_lost);
     if unread > 0 {
-        let (layers, its) = (count(unread, "layer"), if unread == 1 { "its" } else { "their" });
+        let (layers, its) = (count(unread, "layer"), its(unread));
         lines.push(plain(format!(
             "{layers} cannot be read, and a repair does not change that. Look for a backup of {its} files."
         )));
@@ -144,7 +141,7 @@ pub fn sentences(
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     let whole = totals.filter(|totals| damaged.is_none() && totals.files_changed_for_certain() == 0);
     lines.extend(whole.filter(|totals| totals.files_likely > 0).map(|totals| {
-        let (files, its) = (count(totals.files_likely, "file"), if totals.files_likely == 1 { "its" } else { "their" });
+        let (files, its) = (count(totals.files_likely, "file"), its(totals.files_likely));
         Sentence::Repair(RepairWords {
             only_likely: true,
             ..RepairWords::new(save, effort, format!("mends {files}; {its} content is only likely then"))
@@ -184,10 +181,7 @@ pub fn sentences(
 fn say_step(step: &NextStep, save: &SaveArguments) -> String {
     let below = step.save.as_ref().map(|below| save.at(&save.path().join(below)));
     let text = first_step(step.advice, below.as_ref().unwrap_or(save));
-    match step.block {
-        Some((lod, position)) => with_block(&text, lod, position),
-        None => text,
-    }
+    with_block(text, step.block)
 }
 
 /// The same sentences as text.

@@ -8,7 +8,7 @@ use voxscope::damage::Code;
 use voxscope::draft;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::recover::solutions::Solutions;
-use voxscope::repair::preview::takes_from_backup;
+use voxscope::repair::preview::{FILES_MISSING, takes_from_backup};
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
 use voxscope::save::{Forest, Kind, Save, Scratch};
 use voxscope::watch::Watch;
@@ -318,7 +318,7 @@ fn report(
 fn plan_end(arguments: &Arguments, save: &Save, totals: Option<&Totals>, more: &More) -> Vec<String> {
     let mut lines = Vec::new();
     if more.lacks_files {
-        lines.push("Files of the save are missing: `--from-backup OLD` takes them from a backup.".to_owned());
+        lines.push(FILES_MISSING.to_owned());
     }
     let has_backup = arguments.from_backup.is_some();
     let copy = more.copy.map(|likely| Totals { has_backup, ..likely });
@@ -353,7 +353,7 @@ fn plan_end(arguments: &Arguments, save: &Save, totals: Option<&Totals>, more: &
 fn likely_words(more: &Totals) -> Vec<String> {
     let mut lines = Vec::new();
     if more.likely > 0 {
-        let (blocks, its) = (count(more.likely, "block"), if more.likely == 1 { "its" } else { "their" });
+        let (blocks, its) = (count(more.likely, "block"), voxscope::printable::its(more.likely));
         lines.push(format!("`--level likely` would also write {blocks}, with {its} place or content only likely."));
     }
     if more.salvaged_likely > 0 {

@@ -127,6 +127,12 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// The possessive that agrees with a number.
+#[must_use]
+pub const fn its(n: u64) -> &'static str {
+    if n == 1 { "its" } else { "their" }
+}
+
 /// The verb that agrees with a number.
 #[must_use]
 pub const fn are(n: u64) -> &'static str {

@@ -34,6 +34,7 @@ pub mod sketch;
 pub mod slots;
 pub mod solutions;
 pub mod solve;
+pub mod solved;
 pub mod solver;
 pub mod survey;
 pub mod torn_table;

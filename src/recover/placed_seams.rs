@@ -12,7 +12,7 @@ use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
 use crate::recover::screen::{self, Screened};
 use crate::recover::sketch::Sketch;
-use crate::recover::survey::Solved;
+use crate::recover::solved::Solved;
 use crate::recover::walk;
 use crate::save::Scratch;
 use crate::source::Source;

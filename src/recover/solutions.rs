@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::recover::region::Candidate;
-use crate::recover::survey::{Member, Solved, solve};
+use crate::recover::solved::Solved;
+use crate::recover::survey::{Member, solve};
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
 

@@ -23,6 +23,14 @@ pub(super) struct Found {
     pub remark: &'static str,
 }
 
+/// A header, by how many bytes what it describes is moved, and why.
+type Try = (Header, i64, &'static str);
+
+/// A file with its bytes moved: towards the end by zeros, towards the start over the first ones.
+fn moved(file: FileSource, by: i64) -> Parts {
+    Parts::whole(file).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by)
+}
+
 /// Looks for the header and the shifts of a file under which its table fits; `None` when it fits as it is, or nothing
 /// is better.
 pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Format>) -> io::Result<Option<Found>> {
@@ -30,12 +38,12 @@ pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Forma
         Some(header) => fits(&file, header)?,
         None => Fits::default(),
     };
-    let mut best: Option<(Fits, Header, i64, &'static str)> = None;
+    let mut best: Option<(Fits, Try)> = None;
     // A header that can be read is believed where some entries fit: the others may be of another time.
     if !before.most() {
         let mut prefix = Vec::new();
         file.read_into(0, START, &mut prefix)?;
-        let mut tries: Vec<(Header, i64, &'static str)> = Vec::new();
+        let mut tries: Vec<Try> = Vec::new();
         let field = "its header was damaged, and is that of the other files now";
         if let Some(format) = likely {
             tries.push((Header::new(3, *format), 0, field));
@@ -58,28 +66,24 @@ pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Forma
             let header = Header::decode(rest, file.len().saturating_sub(at as u64), likely).value;
             tries.extend(header.map(|header| (header, -(at as i64), inserted)));
         }
-        for (header, by, remark) in tries {
-            let parts = Parts::whole(file.again()).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
-            let now = fits(&parts, &header)?;
-            if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
-                best = Some((now, header, by, remark));
+        let try_all = |tries: Vec<Try>, best: &mut Option<(Fits, Try)>| -> io::Result<()> {
+            for (header, by, remark) in tries {
+                let now = fits(&moved(file.again(), by), &header)?;
+                if now.some() && now.most() && best.as_ref().is_none_or(|(fits, _)| now.fitting > fits.fitting) {
+                    *best = Some((now, (header, by, remark)));
+                }
             }
-        }
-        let mut tries: Vec<(Header, i64, &'static str)> = Vec::new();
+            Ok(())
+        };
+        try_all(tries, &mut best)?;
         if let Some(format) = likely
             && own.is_none()
             && best.is_none()
         {
             let header = Header::new(3, *format);
             let cut = "the first bytes of the file were cut off";
-            tries.extend(starts(&file, &header)?.into_iter().map(|by| (header.clone(), by, cut)));
-        }
-        for (header, by, remark) in tries {
-            let parts = Parts::whole(file.again()).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
-            let now = fits(&parts, &header)?;
-            if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
-                best = Some((now, header, by, remark));
-            }
+            let tries = starts(&file, &header)?.into_iter().map(|by| (header.clone(), by, cut));
+            try_all(tries.collect(), &mut best)?;
         }
         // A header that is that of the other files is right although bytes were inserted into the first block.
         if best.is_none() && !before.some() && own.map(|own| own.format) != likely.copied() {
@@ -87,9 +91,7 @@ pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Forma
         }
     }
     let (header, mut parts, mut remark) = match (best, own) {
-        (Some((_, header, by, remark)), _) => {
-            (header, Parts::whole(file).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by), Some(remark))
-        }
+        (Some((_, (header, by, remark))), _) => (header, moved(file, by), Some(remark)),
         (None, Some(own)) => (own.clone(), Parts::whole(file), None),
         (None, None) => return Ok(None),
     };

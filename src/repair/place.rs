@@ -9,6 +9,7 @@ use crate::godot::slots::SlotFormula;
 use crate::recover::decide::Certainty;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
+use crate::recover::weights::Weights;
 use crate::repair::backup::Store;
 use crate::repair::decision::{
     Action, Decision, HEALTHY, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple,
@@ -63,7 +64,8 @@ pub(super) fn region_plan(
         filled: HashSet::new(),
         common: None,
     };
-    placing.found(options.least());
+    let garbage = case.garbage();
+    placing.found(options.least(), &garbage);
     placing.matched();
     placing.voxels_alone(options.least())?;
     let by_slot: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
@@ -108,7 +110,6 @@ pub(super) fn region_plan(
     placing.older_states()?;
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
-    let garbage = case.garbage();
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         if garbage.contains(&entry.slot) {
             continue;
@@ -145,9 +146,6 @@ pub(super) fn region_plan(
     plan.lost = lost;
     Ok(plan)
 }
-
-/// The least probability of a block that is only likely.
-const LEAST_LIKELY: f64 = 0.98;
 
 /// Where the blocks of a region are in the file that is written.
 fn region_place(walk: &Walk<'_>) -> RegionPlace {
@@ -205,19 +203,18 @@ impl Placing<'_, '_> {
         })
     }
 
-    /// The blocks whose places are sure enough.
-    fn found(&mut self, least: Certainty) {
+    /// The blocks whose places are sure enough; `garbage` are the slots of entries that name no positions.
+    fn found(&mut self, least: Certainty, garbage: &HashSet<u32>) {
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
-        let garbage = self.case().garbage();
         for mut placed in sure(self.walk, self.solved, least) {
             // Garbage makes places possible that had no block. Measured: 42 of some 500 blocks were put into such places.
             if garbage.contains(&placed.slot) && !self.solved.as_listed {
                 if least > Certainty::Likely {
                     continue;
                 }
-                (placed.certainty, placed.p) = (Certainty::Likely, placed.p.min(LEAST_LIKELY));
+                (placed.certainty, placed.p) = (Certainty::Likely, placed.p.min(Weights::default().likely));
             }
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };

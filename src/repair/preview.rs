@@ -22,6 +22,9 @@ use crate::repair::{
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
 
+/// What is said where files are missing that a backup may have.
+pub const FILES_MISSING: &str = "Files of the save are missing: `--from-backup OLD` takes them from a backup.";
+
 /// Whether a finding is about missing files, region or meta files, that a repair takes from a backup.
 #[must_use]
 pub const fn takes_from_backup(code: Code) -> bool {

@@ -333,8 +333,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let exchanged = exchanged_in(&region.blocks);
     let found = if exchanged > 0 { 0 } else { count(&|b| b.listed_at.is_some()) };
     let salvaged = count(&|b| b.origin == Origin::Salvaged);
-    let whole_channels =
-        format!("damaged, written with {} whole channels", if salvaged == 1 { "its" } else { "their" });
+    let whole_channels = format!("damaged, written with {} whole channels", printable::its(salvaged as u64));
     for (n, what) in [
         (exchanged, "had entries of other positions"),
         (found, "found at other sectors than the table gives"),

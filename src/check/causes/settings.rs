@@ -7,11 +7,7 @@ use crate::check::causes::codes::SETTINGS;
 use crate::check::causes::evidence::Files;
 use crate::damage::Code;
 use crate::godot::region::Header;
-use crate::save::{File, Forest, RegionFile, Save};
-
-/// The name of a meta file, and of the directory of region files beside it.
-const META: &str = "meta.vxrm";
-const REGIONS: &str = "regions";
+use crate::save::{File, Forest, META, REGIONS, RegionFile, Save};
 
 /// The largest sector size that a header stores.
 const MOST_SECTOR_BYTES: u32 = u16::MAX as u32;

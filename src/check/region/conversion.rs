@@ -7,10 +7,7 @@ use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Format, refusal_words};
-use crate::save::{Kind, Save};
-
-/// Name of the meta file.
-const META: &str = "meta.vxrm";
+use crate::save::{Kind, META, REGIONS, Save};
 
 /// Where a header of version 3 stores the sector size.
 const SECTOR_SIZE_AT: u64 = 17;
@@ -28,7 +25,7 @@ pub(in crate::check) fn left(save: &Save) -> Vec<Finding> {
         };
         let entries = fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
         let mut old: Vec<String> = entries
-            .filter(|e| is_old(&e.file_name().to_string_lossy()) && e.path().join("regions").is_dir())
+            .filter(|e| is_old(&e.file_name().to_string_lossy()) && e.path().join(REGIONS).is_dir())
             .map(|e| crate::printable::path(Path::new(&e.file_name())))
             .collect();
         old.sort_unstable();

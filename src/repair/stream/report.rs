@@ -184,8 +184,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let whole = count(&|row| salvaged(row) && !lacks(row));
     let without_instances = count(&|row| salvaged(row) && lacks(row) && row.voxels == Part::Kept);
     let part = count(&|row| salvaged(row) && lacks(row) && row.voxels != Part::Kept);
-    let [of_whole, of_instances, of_part] =
-        [whole, without_instances, part].map(|n| if n == 1 { "its" } else { "their" });
+    let [of_whole, of_instances, of_part] = [whole, without_instances, part].map(|n| printable::its(n as u64));
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found && !in_part(row);
     let rows_lost = plan.lost.iter().filter(|lost| lost.part == LostPart::Row).count();
     let parts_lost = plan.lost.len() - rows_lost;
