@@ -8,7 +8,7 @@ use voxscope::damage::Code;
 use voxscope::draft;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::recover::solutions::Solutions;
-use voxscope::repair::preview::{FILES_MISSING, takes_from_backup};
+use voxscope::repair::preview::FILES_MISSING;
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
 use voxscope::save::{Forest, Kind, Save, Scratch};
 use voxscope::watch::Watch;
@@ -161,10 +161,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let Some(left) = left.map_err(|error| Failure::Failed(error.to_string()))? else {
                 return Ok(Exit::INTERRUPTED);
             };
-            let exit = exit_of_plan(&save, &plan, &left);
+            let exit = exit_of_plan(&save, &plan, &left.summary);
             // Without a backup: what is missing then is not in there either.
-            more.lacks_files = backup.is_none() && has_damage(&left) && pool.install(|| lacks_files(&save));
-            (Some(left), exit)
+            more.lacks_files = backup.is_none() && has_damage(&left.summary) && left.lacks_files;
+            (Some(left.summary), exit)
         }
     };
     let exit = exit.and(unread);
@@ -184,14 +184,6 @@ struct More {
     copy: Option<Totals>,
     /// Whether files are missing that a backup may have.
     lacks_files: bool,
-}
-
-/// Whether the tables of a save show that files are missing which a backup may have.
-fn lacks_files(save: &Save) -> bool {
-    let mut found = false;
-    let options = check::Options::default().level(check::Level::Structure);
-    check::run(save, &options, |finding| found |= takes_from_backup(finding.code()));
-    found
 }
 
 /// What to do with a copy before a current engine opens it, if negative blocks of it are in the slots of the old formula, as the check

@@ -9,17 +9,26 @@ use crate::check::{self, Counts, Finding, Summary, WrittenTable};
 use crate::damage::{Code, Level};
 use crate::pak::place;
 use crate::repair::left::stays;
+use crate::repair::preview::takes_from_backup;
 use crate::repair::{Action, Error, MapPlan, Plan, RegionPlan, map, pak};
 use crate::save::{PakFile, Save};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 
-/// The summary of a check of the save, with the errors and warnings that the copy of a plan will have. `None` if the check was
-/// cancelled.
+/// What a check of the copy of a plan will find.
+#[derive(Debug)]
+pub struct Expected {
+    /// The summary of a check of the save, with the errors and warnings that the copy will have.
+    pub summary: Summary,
+    /// Whether files of the save are missing that a backup may have.
+    pub lacks_files: bool,
+}
+
+/// What a check of the copy of a plan will find; `None` if the check was cancelled.
 ///
 /// # Errors
 /// When a file that is written anew cannot be read.
-pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) -> Result<Option<Summary>, Error> {
+pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) -> Result<Option<Expected>, Error> {
     let mut counts = Counts::default();
     let mut add = |finding: &Finding| match finding.level() {
         Level::Error => counts.errors += 1,
@@ -28,7 +37,9 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
     };
     let (is_same, stays, rewritten) = (plan.changes_nothing(), stays(save, plan), files_of_rebuilt_maps(save, plan));
     let written = written_tables(plan);
+    let mut lacks_files = false;
     let summary = check::run(save, options, |finding| {
+        lacks_files |= takes_from_backup(finding.code());
         // Which files are missing depends on the tables that are written.
         if finding.code() == Code::RegionMissing && !written.is_empty() {
             return;
@@ -62,7 +73,8 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
             check::of_pak(&bytes, &name, region, &save.options, &quiet).iter().for_each(&mut add);
         }
     }
-    Ok((!options.watch.is_cancelled()).then_some(Summary { counts, ..summary }))
+    let summary = Summary { counts, ..summary };
+    Ok((!options.watch.is_cancelled()).then_some(Expected { summary, lacks_files }))
 }
 
 /// The tables of the region files that are built anew, by their paths in the save.

@@ -49,7 +49,7 @@ use crate::watch::Watch;
 
 pub use accept::Accepted;
 pub use decision::{Action, Decision, LostBlock, Origin, RegionPlan};
-pub use expected::expected_check;
+pub use expected::{Expected, expected_check};
 pub use fate::{BlockFate, Fate, fates};
 pub use left::{uncopied, uncopied_of_lost};
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
