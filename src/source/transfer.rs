@@ -16,6 +16,8 @@ const MOST: u64 = 1 << 20;
 const LARGEST: u64 = 4 << 30;
 /// Ends of lines, or characters of several bytes, that must be there.
 const LEAST: u32 = 3;
+/// How often a file may have been converted in the same way.
+const MOST_TIMES: usize = 3;
 /// What the header of a NumPy array, which ends with a line feed behind a space, begins with after its first byte.
 const NUMPY: &[u8] = b"NUMPY";
 
@@ -38,35 +40,47 @@ impl FileSource {
 pub fn recognize<S: Source>(source: &S) -> io::Result<(Option<Restoration>, Vec<Damage>)> {
     let read = |at: u64, buf: &mut [u8]| source.read_at(at, buf);
     let len = source.len();
-    let (mut restoration, mut damage) = (Restoration::default(), Vec::new());
+    let mut restoration = Restoration::default();
     let all = Span::sized(0, len);
     if len > LARGEST {
-        return Ok((None, damage));
+        return Ok((None, Vec::new()));
     }
-    if looks(source, is_utf8)? {
-        for recoding in [Recoding::Latin1, Recoding::Windows1252] {
-            if restoration.undo(recoding, len, &read)? {
-                damage.push(
-                    Damage::new(Code::CopyEncoding, all, "bytes above 127, written as UTF-8")
-                        .found(Value::Number(len.saturating_sub(restoration.len(len)))),
-                );
-                break;
-            }
+    // What is text after one conversion was converted twice.
+    for _ in 0..MOST_TIMES {
+        if !looks(&View { source, restoration: &restoration }, is_utf8)? || !undo_utf8(&mut restoration, len, &read)? {
+            break;
         }
     }
-    let restored = View { source, restoration: &restoration };
-    if looks(&restored, is_crlf)? {
-        let before = restoration.len(len);
+    let encoded = restoration.len(len);
+    for _ in 0..MOST_TIMES {
         let mut with = restoration.clone();
-        if with.undo(Recoding::Crlf, len, &read)? {
-            let removed = before.saturating_sub(with.len(len));
-            damage.push(
-                Damage::new(Code::CopyCrlf, all, "carriage returns before line feeds").found(Value::Number(removed)),
-            );
-            restoration = with;
+        if !looks(&View { source, restoration: &restoration }, is_crlf)? || !with.undo(Recoding::Crlf, len, &read)? {
+            break;
+        }
+        restoration = with;
+    }
+    let added = [
+        (Code::CopyEncoding, "bytes above 127, written as UTF-8", len.saturating_sub(encoded)),
+        (Code::CopyCrlf, "carriage returns before line feeds", encoded.saturating_sub(restoration.len(len))),
+    ];
+    let added = added.into_iter().filter(|(.., bytes)| *bytes > 0);
+    let damage: Vec<Damage> =
+        added.map(|(code, what, bytes)| Damage::new(code, all, what).found(Value::Number(bytes))).collect();
+    Ok(((!restoration.is_empty()).then_some(restoration), damage))
+}
+
+/// Adds the step that turns UTF-8 back into bytes; false where other characters are in the file.
+fn undo_utf8(
+    restoration: &mut Restoration,
+    len: u64,
+    read: &dyn Fn(u64, &mut [u8]) -> io::Result<usize>,
+) -> io::Result<bool> {
+    for recoding in [Recoding::Latin1, Recoding::Windows1252] {
+        if restoration.undo(recoding, len, read)? {
+            return Ok(true);
         }
     }
-    Ok(((!restoration.is_empty()).then_some(restoration), damage))
+    Ok(false)
 }
 
 /// A source read through a restoration.
@@ -156,7 +170,12 @@ mod tests {
         assert_eq!(restored(&original), (None, vec![]));
         assert_eq!(restored(&crlf(&original)), (Some(original.clone()), vec![Code::CopyCrlf]));
         assert_eq!(restored(&utf8(&original)), (Some(original.clone()), vec![Code::CopyEncoding]));
-        assert_eq!(restored(&utf8(&crlf(&original))), (Some(original), vec![Code::CopyEncoding, Code::CopyCrlf]));
+        assert_eq!(
+            restored(&utf8(&crlf(&original))),
+            (Some(original.clone()), vec![Code::CopyEncoding, Code::CopyCrlf])
+        );
+        assert_eq!(restored(&utf8(&utf8(&original))), (Some(original.clone()), vec![Code::CopyEncoding]), "twice");
+        assert_eq!(restored(&crlf(&crlf(&original))), (Some(original.clone()), vec![Code::CopyCrlf]), "twice");
         assert_eq!(restored(b"a\r\nb\r\n"), (None, vec![]), "too few to tell");
         assert_eq!(restored(&[0; 9000]), (None, vec![]));
     }

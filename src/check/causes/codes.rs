@@ -28,7 +28,7 @@ impl CauseKind {
     pub fn explains(self, code: Code) -> bool {
         match self {
             Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
-            Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
+            Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code) || code == Code::MapUnreadable,
             Self::CopyIncomplete => {
                 const MISSING: [Code; 7] = [
                     Code::BlockFilesMeta,

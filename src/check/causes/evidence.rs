@@ -3,23 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::causes::codes::{CUT, HEADER, MISFIT, SHIFTED, TEXT, UNREADABLE, WRITING};
+use crate::check::causes::codes::{CUT, HEADER, MISFIT, SHIFTED, TEXT, WRITING};
 use crate::check::causes::settings::{agreeing_files, differing_forest, refused_code};
+use crate::check::causes::text::Converted;
 use crate::check::causes::{Counts, Findings, NamedBlock};
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::{Fault, File, Forest, Save};
-use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::plain_name;
 
-/// Damaged files that are searched for converted line breaks, or for what an option does not fit.
+/// Damaged files that are searched for converted text, or for what an option does not fit.
 pub(super) const SEARCHED: usize = 32;
-
-/// Bytes of each that are searched.
-const PREFIX: usize = 256 << 10;
-
-/// Line feeds from which on their neighbours say something: of random bytes, one in 256 is a carriage return.
-const LINE_FEEDS: usize = 8;
 
 /// Buffers of programs that copy: the length of a copy that was cut off is a multiple of the first.
 const COPY_BUFFER: u64 = 4096;
@@ -58,8 +52,8 @@ pub(super) struct Evidence {
     /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
     pub cut: u64,
     pub cut_at_buffer: u64,
-    /// Files whose line feeds all follow carriage returns: their names.
-    pub converted: Vec<Arc<str>>,
+    /// Damaged files that a program converted as text.
+    pub converted: Vec<Converted>,
     /// Forests whose seams show that the old formula placed negative blocks.
     pub old_formula: u64,
     /// Region files whose blocks are in the slots of the old formula by an option only.
@@ -79,7 +73,7 @@ pub(super) struct Evidence {
     pub spoiled: HashSet<Arc<str>>,
 }
 
-fn count(counts: &Counts, codes: &[Code]) -> u64 {
+pub(super) fn count(counts: &Counts, codes: &[Code]) -> u64 {
     codes.iter().filter_map(|code| counts.get(code)).sum()
 }
 
@@ -177,15 +171,6 @@ impl Evidence {
         evidence
     }
 
-    /// Searches the beginnings of some damaged files for converted line breaks.
-    pub fn find_converted(&mut self, findings: &Findings, files: &Files<'_>) {
-        let suspect = findings.files.iter().filter(|(_, found)| count(&found.counts, &UNREADABLE) > 0);
-        let suspect = suspect.filter_map(|(name, _)| Some((name, *files.get(&**name)?))).take(SEARCHED);
-        self.converted =
-            suspect.filter(|(_, file)| has_converted_lines(*file)).map(|(name, _)| Arc::clone(name)).collect();
-        self.spoiled.extend(self.converted.iter().cloned());
-    }
-
     /// Blocks that have a finding whose code is one of these.
     pub fn blocks_with(&self, is: impl Fn(Code) -> bool) -> u64 {
         self.blocks.iter().filter(|(codes, _)| codes.iter().any(&is)).map(|(_, n)| n).sum()
@@ -209,15 +194,4 @@ fn array_len(save: &Save, name: &str) -> Option<u64> {
     };
     let path = save.maps.iter().find_map(of_map)?;
     std::fs::metadata(path).ok().map(|file| file.len())
-}
-
-/// Whether all line feeds at the beginning of a file follow carriage returns.
-fn has_converted_lines(file: File<'_>) -> bool {
-    if matches!(file, File::Map(_)) {
-        return false;
-    }
-    let mut bytes = Vec::new();
-    let read = FileSource::open(&file.path()).ok().and_then(|source| source.read_into(0, PREFIX, &mut bytes).ok());
-    let pairs = || bytes.windows(2).filter(|pair| pair.get(1) == Some(&b'\n'));
-    read.is_some() && pairs().count() >= LINE_FEEDS && pairs().all(|pair| pair.first() == Some(&b'\r'))
 }

@@ -31,8 +31,8 @@ impl Evidence {
         if rewritten > 0 {
             evidence.push(format!("the bytes of {} were converted as text", count(rewritten, "file")));
         }
-        if let Some(name) = self.converted.first() {
-            evidence.push(format!("every line feed in {name} follows a carriage return"));
+        if let Some((_, sign)) = self.converted.first() {
+            evidence.push(sign.clone());
         }
         if evidence.is_empty() {
             return None;

@@ -7,6 +7,7 @@ mod infer;
 mod misfit;
 mod region_misfit;
 mod settings;
+mod text;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -182,7 +183,8 @@ impl Findings {
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let files = files_by_name(save);
         let mut evidence = Evidence::gather(self, save, &files);
-        evidence.find_converted(self, &files);
+        evidence.converted = text::find_converted(self, &files);
+        evidence.spoiled.extend(evidence.converted.iter().map(|(name, _)| Arc::clone(name)));
         let has_findings = |file: &str| {
             let of_file = self.files.iter().filter(|(name, _)| **name == *file);
             of_file.flat_map(|(_, found)| found.counts.keys()).any(|code| code.level() > Level::Note)

@@ -1,0 +1,158 @@
+//! What shows that a program read or wrote a damaged file as text, where the changes cannot be undone.
+
+use std::sync::Arc;
+
+use crate::check::causes::Findings;
+use crate::check::causes::codes::UNREADABLE;
+use crate::check::causes::evidence::{Files, SEARCHED, count};
+use crate::damage::Code;
+use crate::save::File;
+use crate::source::{FileSource, Source};
+
+/// Bytes of a damaged file that are searched.
+const PREFIX: usize = 256 << 10;
+
+/// Line feeds from which on their neighbours show something: of random bytes, one in 256 is a carriage return.
+const LINE_FEEDS: usize = 8;
+
+/// Carriage returns in a file without a line feed that show something, if there are as many of them as compressed data has:
+/// one in 256 bytes, as there are line feeds.
+const RETURNS: usize = 16;
+const BYTES_PER_RETURN: usize = 512;
+
+/// Characters of several bytes in a file that is text as a whole. Compressed data is never valid UTF-8 for so long.
+const CHARACTERS: usize = 8;
+
+/// Bytes other than zero, and different ones among them, from which on it shows something that none is above 127: in
+/// compressed data every second one is.
+const BYTES: usize = 1024;
+const DIFFERENT: usize = 96;
+
+/// The marks at the beginning of UTF-16 text.
+const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+
+/// How a file was changed that was read or written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// Every line feed follows a carriage return.
+    ReturnsAdded,
+    /// There is no line feed, and there are as many carriage returns as a file has of both.
+    FeedsReplaced,
+    /// The file is valid UTF-8, with replacement characters.
+    BytesReplaced,
+    /// The file is valid UTF-8, with other characters of several bytes.
+    Encoded,
+    /// No byte is above 127.
+    SevenBits,
+    /// A text file begins with the mark of UTF-16.
+    Utf16,
+}
+
+/// A damaged file that was converted as text: its name in findings, and what shows it.
+pub(super) type Converted = (Arc<str>, String);
+
+/// Searches the beginnings of some damaged files for the traces of a conversion of text.
+pub(super) fn find_converted(findings: &Findings, files: &Files<'_>) -> Vec<Converted> {
+    let is_unreadable = |code| count(code, &UNREADABLE) > 0 || count(code, &[Code::MapUnreadable]) > 0;
+    let suspect = findings.files.iter().filter(|(_, found)| is_unreadable(&found.counts));
+    let suspect = suspect.filter_map(|(name, _)| Some((name, *files.get(&**name)?))).take(SEARCHED);
+    let converted = suspect.filter_map(|(name, file)| Some((Arc::clone(name), say(name, read_sign(file)?))));
+    converted.collect()
+}
+
+/// What shows a conversion, as a clause.
+fn say(name: &str, sign: Sign) -> String {
+    match sign {
+        Sign::ReturnsAdded => format!("every line feed in {name} follows a carriage return"),
+        Sign::FeedsReplaced => format!("{name} has carriage returns and no line feed"),
+        Sign::BytesReplaced => format!("the bytes above 127 in {name} were replaced by a character"),
+        Sign::Encoded => format!("the bytes above 127 in {name} were written as UTF-8"),
+        Sign::SevenBits => format!("{name} has no byte above 127"),
+        Sign::Utf16 => format!("{name} is in UTF-16"),
+    }
+}
+
+fn read_sign(file: File<'_>) -> Option<Sign> {
+    let mut bytes = Vec::new();
+    let source = FileSource::open(&file.path()).ok()?;
+    source.read_into(0, PREFIX, &mut bytes).ok()?;
+    if matches!(file, File::Map(_)) {
+        return UTF_16.iter().any(|mark| bytes.starts_with(mark)).then_some(Sign::Utf16);
+    }
+    find_sign(&bytes, bytes.len() as u64 == source.len())
+}
+
+/// What the bytes at the beginning of a binary file show; `all` says that these are all of its bytes.
+fn find_sign(bytes: &[u8], all: bool) -> Option<Sign> {
+    let (returns, feeds) = (find_all(bytes, b'\r'), find_all(bytes, b'\n'));
+    let pairs = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    if feeds >= LINE_FEEDS && pairs == feeds {
+        return Some(Sign::ReturnsAdded);
+    }
+    let data = bytes.iter().filter(|byte| **byte != 0).count();
+    if feeds == 0 && returns >= RETURNS && returns >= data / BYTES_PER_RETURN {
+        return Some(Sign::FeedsReplaced);
+    }
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // The last character may go on behind these bytes.
+        Err(error) if !all && error.error_len().is_none() => {
+            std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
+        }
+        Err(_) => return None,
+    };
+    let characters = text.chars().filter(|c| !c.is_ascii()).count();
+    if characters >= CHARACTERS {
+        let is_replaced = text.contains(char::REPLACEMENT_CHARACTER);
+        return Some(if is_replaced { Sign::BytesReplaced } else { Sign::Encoded });
+    }
+    let mut seen = [false; 256];
+    text.bytes().for_each(|byte| seen[usize::from(byte)] = true);
+    let different = seen.iter().filter(|seen| **seen).count();
+    (characters == 0 && data >= BYTES && different >= DIFFERENT).then_some(Sign::SevenBits)
+}
+
+fn find_all(bytes: &[u8], one: u8) -> usize {
+    bytes.iter().filter(|byte| **byte == one).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes as compressed data has them.
+    fn noise() -> Vec<u8> {
+        (0u32..20_000).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+    }
+
+    #[test]
+    fn data_that_no_program_converted_shows_nothing() {
+        assert_eq!(find_sign(&noise(), true), None);
+        assert_eq!(find_sign(&[0; 9000], true), None);
+        assert_eq!(find_sign(&[13; 9], true), None);
+        assert_eq!(find_sign(b"", true), None);
+        // One type of voxel, whose number is that of a carriage return, in stored blocks.
+        let types: Vec<u8> = (0..9000).map(|i| if i % 3 == 0 { 13 } else { 200 + (i % 40) as u8 }).collect();
+        assert_eq!(find_sign(&types[..8], true), None);
+    }
+
+    #[test]
+    fn each_conversion_is_recognized() {
+        let of = |bytes: &[u8]| find_sign(bytes, true);
+        let crlf: Vec<u8> =
+            noise().iter().flat_map(|byte| if *byte == b'\n' { vec![13, 10] } else { vec![*byte] }).collect();
+        assert_eq!(of(&crlf), Some(Sign::ReturnsAdded));
+        let cr: Vec<u8> = noise().iter().map(|byte| if *byte == b'\n' { 13 } else { *byte }).collect();
+        assert_eq!(of(&cr), Some(Sign::FeedsReplaced));
+        assert_eq!(of(String::from_utf8_lossy(&noise()).as_bytes()), Some(Sign::BytesReplaced));
+        let twice = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes();
+        assert_eq!(of(&twice(&twice(&noise()))), Some(Sign::Encoded));
+        let stripped: Vec<u8> = noise().iter().map(|byte| byte & 0x7f).collect();
+        assert_eq!(of(&stripped), Some(Sign::SevenBits));
+        // The beginning of a longer file may end within a character.
+        let encoded = twice(&noise());
+        let end = (1000..).find(|end| std::str::from_utf8(&encoded[..*end]).is_err()).unwrap();
+        assert_eq!(find_sign(&encoded[..end], false), Some(Sign::Encoded));
+        assert_eq!(find_sign(&encoded[..end], true), None);
+    }
+}
