@@ -89,8 +89,11 @@ fn report_zeroed(mut pages: Vec<u64>, size: u64, report: &mut Report) {
             _ => runs.push(Span::sized(at, size)),
         }
     }
-    for run in runs {
-        let damage = Damage::new(Code::PageZeroed, run, "zero bytes in place of data").found(Value::Bytes(run.len()));
-        report.file(damage, None);
-    }
+    runs.into_iter().for_each(|run| report_zeroed_run(run, report));
+}
+
+/// Reports bytes that are zero in place of what a program wrote.
+pub(super) fn report_zeroed_run(run: Span, report: &mut Report) {
+    let damage = Damage::new(Code::PageZeroed, run, "zero bytes in place of data").found(Value::Bytes(run.len()));
+    report.file(damage, None);
 }

@@ -92,7 +92,8 @@ pub struct Totals {
     /// Files that are changed with `--level likely` only.
     #[serde(skip)]
     pub files_likely: u64,
-    /// Tables of region files that list none of the blocks that are put right: how many they listed is not known.
+    /// Tables of region files that list none of the blocks that are put right, and pak regions of which records in a row are
+    /// zero: how many blocks they listed is not known.
     #[serde(skip)]
     pub tables_lost: u64,
     /// Files and directories that cannot be read. A repair writes nothing before they can.

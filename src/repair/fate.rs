@@ -201,7 +201,7 @@ fn of_pak(save: &Save, files: &Files<'_>, pak: &PakPlan, each: &mut dyn FnMut(Bl
                 () => Fate::PutRight,
             };
             pak.chunks.iter().for_each(|chunk| each(fate(chunk.record, chunk.position, of(chunk), false)));
-            pak.missing.iter().for_each(|gone| each(fate(gone.record, gone.position, Fate::Lost, true)));
+            pak.known_missing().for_each(|gone| each(fate(gone.record, gone.position, Fate::Lost, true)));
         }
     }
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::check::{Totals, identical_words};
 use crate::damage::Code;
 use crate::godot::stream::loc::Place;
-use crate::printable::grouped;
+use crate::printable::{are, grouped};
 use crate::repair::decision::{Action, Decision, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
+use crate::repair::pak::PakPlan;
 use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
 use crate::repair::{Error, KeptReason, LayerPlan, LostPart, Options};
 use crate::save::Save;
@@ -113,7 +114,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
             && !region.blocks.is_empty()
             && region.blocks.iter().all(is_put)
     };
-    totals.tables_lost = n(plan.regions.iter().filter(is_without_table).count());
+    let is_zeroed = |pak: &&PakPlan| pak.missing.iter().any(|missing| missing.is_unknown);
+    totals.tables_lost =
+        n(plan.regions.iter().filter(is_without_table).count()) + n(plan.paks.iter().filter(is_zeroed).count());
     totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
@@ -292,6 +295,10 @@ pub fn loss_words(totals: &Totals) -> Vec<String> {
             (crate::printable::count(totals.pages_lost, "page"), if totals.pages_lost == 1 { "it" } else { "them" });
         lines.push(format!("{pages} of tables cannot be read, and how many rows were on {them} is not known."));
     }
+    if totals.tables_lost > 0 {
+        let tables = crate::printable::count(totals.tables_lost, "lost table");
+        lines.push(format!("How many blocks {tables} listed is not known."));
+    }
     if totals.layers_lost > 0 {
         let (layers, are) =
             (crate::printable::count(totals.layers_lost, "layer"), if totals.layers_lost == 1 { "is" } else { "are" });
@@ -350,6 +357,17 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let will = if done.is_some() { kept } else { "would be" };
         let identical = identical_words(totals.set_aside_identical);
         lines.push(format!("{} {blocks} {will} in lost+found{identical}.", grouped(totals.set_aside)));
+    }
+    if totals.pages_aside > 0 {
+        let (pages, they) = match totals.pages_aside {
+            1 => ("1 page".to_owned(), "it"),
+            n => (format!("{} pages", grouped(n)), "they"),
+        };
+        let are = match done {
+            None => "would be",
+            Some(_) => are(totals.pages_aside),
+        };
+        lines.push(format!("{pages} of unknown content {are} in lost+found: {they} may hold blocks."));
     }
     lines.extend(loss_words(totals));
     // Where most blocks are lost, the advice on the copy names the backup.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::bytes::{Span, index, len64};
@@ -185,6 +186,12 @@ impl<S: Source> Pak<S> {
     /// Records that have a chunk.
     pub fn present(&self) -> impl Iterator<Item = (u32, Record)> {
         (0u32..).zip(self.records.iter().copied()).filter(|(_, record)| !record.is_absent())
+    }
+
+    /// Records of which nothing shows whether they had a chunk; see [`zeroed_runs`](record::zeroed_runs).
+    #[must_use]
+    pub fn zeroed_runs(&self) -> Vec<Range<u32>> {
+        record::zeroed_runs(&self.records)
     }
 
     /// Coordinates of the chunk of a record, in chunks.

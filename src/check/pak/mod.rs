@@ -82,8 +82,15 @@ pub(super) fn check<S: Source>(
         options.advance(pak.source.len());
         return;
     }
-    let mut chunks: Vec<Claim> = pak.present().map(|(number, record)| Claim::locate(pak, number, record)).collect();
+    let zeroed = pak.zeroed_runs();
+    let is_known = |number: u32| !zeroed.iter().any(|run| run.contains(&number));
+    let present = pak.present().filter(|(number, _)| is_known(*number));
+    let mut chunks: Vec<Claim> = present.map(|(number, record)| Claim::locate(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
+    for run in &zeroed {
+        let span = Span::new(record::span(run.start).start, record::span(run.end).start);
+        copied::report_zeroed_run(span, report);
+    }
     let shared = overlaps(pak, &chunks);
     if options.level < Level::Decode {
         pak.damage.iter().copied().chain(place).for_each(|damage| report.file(damage, None));
@@ -117,6 +124,7 @@ pub(super) fn check<S: Source>(
         }
     }
     let trouble = !shared.is_empty()
+        || !zeroed.is_empty()
         || pak.damage.iter().chain(wrong.iter().flat_map(|(_, o)| &o.damage)).any(|d| d.code.level() > Severity::Note);
     let evidence = match report.keeps_findings() {
         true => Evidence::gather(pak, trouble, options).unwrap_or_else(|error| {

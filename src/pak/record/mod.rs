@@ -7,9 +7,14 @@
 //! `block_length` blocks from `block_offset` on belong to the chunk, and their first `file_length` bytes are its zlib
 //! stream. The place of block 0 depends on the [unit](crate::pak::offset::Reading) of the header's field.
 
+use std::ops::Range;
+
 use crate::bytes::{Cursor, Span};
 use crate::pak::header::Header;
 use crate::pak::{BLOCK_BYTES, HEADER_BYTES, RECORD_BYTES};
+
+/// Zeroed records in a row from which on they are not counted as chunks: an eighth of a page of 4,096 bytes.
+const ZEROED_RUN: u32 = 64;
 
 /// A record as stored; its fields are not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +50,12 @@ impl Record {
         [o0, o1, l0, l1, f0, f1, f2, f3]
     }
 
+    /// Whether all of its bytes are zero, which no program writes.
+    #[must_use]
+    pub const fn is_zeroed(self) -> bool {
+        matches!(self, Self { block_offset: 0, block_length: 0, file_length: 0 })
+    }
+
     /// Whether there is no chunk.
     #[must_use]
     pub const fn is_absent(self) -> bool {
@@ -62,6 +73,27 @@ pub fn span(index: u32) -> Span {
 pub fn decode_all(data: &[u8]) -> impl Iterator<Item = Record> {
     let mut cursor = Cursor::new(data);
     std::iter::from_fn(move || cursor.array().ok().map(Record::decode))
+}
+
+/// The runs of zeroed records that are so long that something overwrote a part of the file: most records of a region usually
+/// have no chunk, so nothing shows how many of these had one.
+#[must_use]
+pub fn zeroed_runs(records: &[Record]) -> Vec<Range<u32>> {
+    let (mut runs, mut start) = (Vec::new(), None);
+    let ends = std::iter::once(Record::ABSENT);
+    for (number, record) in (0u32..).zip(records.iter().copied().chain(ends)) {
+        match (record.is_zeroed(), start) {
+            (true, None) => start = Some(number),
+            (false, Some(from)) => {
+                if number - from >= ZEROED_RUN {
+                    runs.push(from..number);
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    runs
 }
 
 /// The records that follow `header` in the first bytes of a file, as many as the file has.

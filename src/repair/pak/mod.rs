@@ -17,7 +17,7 @@ use crate::pak::chunk::shapes_of;
 use crate::pak::header::Header;
 use crate::pak::offset::Reading;
 use crate::pak::place;
-use crate::pak::record::Record;
+use crate::pak::record::{Record, zeroed_runs};
 use crate::parallel;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::listed::count_of;
@@ -62,6 +62,8 @@ pub struct Missing {
     pub position: Option<[i32; 3]>,
     /// What is known about it.
     pub why: &'static str,
+    /// Whether nothing shows that it had a chunk: it is one of many in a row that are zero. Totals do not count it.
+    pub is_unknown: bool,
 }
 
 /// A chunk, or a part of one, that goes to `lost+found`.
@@ -115,7 +117,12 @@ pub struct PakPlan {
 impl PakPlan {
     /// How many of its chunks are written, in words.
     pub(super) fn written_words(&self) -> String {
-        count_of(self.chunks.len(), self.chunks.len() + self.missing.len(), "chunk", "written")
+        count_of(self.chunks.len(), self.chunks.len() + self.known_missing().count(), "chunk", "written")
+    }
+
+    /// The chunks that are left out, without those of records that nothing is known of.
+    pub(super) fn known_missing(&self) -> impl Iterator<Item = &Missing> {
+        self.missing.iter().filter(|missing| !missing.is_unknown)
     }
 
     /// A file that is copied or set aside unchanged.
@@ -238,7 +245,9 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
     });
     let lengths: HashSet<u64> = lengths.collect();
     let has_shape = |plain: u64| lengths.contains(&plain) || !shapes_of(plain).is_empty();
+    let zeroed = zeroed_runs(&pak.records);
     for &(record, listed, verdict) in &analysis.records {
+        let is_unknown = zeroed.iter().any(|run| run.contains(&record));
         let chunk = |span, put_right| Chunk {
             record,
             position: position(record),
@@ -247,7 +256,8 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
             certainty: Certainty::Certain,
             new_checksum: false,
         };
-        let mut leave = |why| plan.missing.push(Missing { record, listed, position: position(record), why });
+        let mut leave =
+            |why| plan.missing.push(Missing { record, listed, position: position(record), why, is_unknown });
         let part = |stream: pak::Stream, whole| Lost {
             span: stream.span,
             plain: stream.plain,
