@@ -7,6 +7,7 @@ use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
 use crate::godot::slots::SlotFormula;
 use crate::recover::decide::Certainty;
+use crate::recover::explained::listed;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
 use crate::recover::weights::Weights;
@@ -205,7 +206,13 @@ impl Placing<'_, '_> {
 
     /// The blocks whose places are sure enough; `garbage` are the slots of entries that name no positions.
     fn found(&mut self, least: Certainty, garbage: &HashSet<u32>) {
-        let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
+        let case = self.case();
+        // The first sector of each entry, and the content of the block that is there.
+        let listed: HashMap<[i32; 3], (u32, Option<u128>)> = case
+            .entries
+            .iter()
+            .map(|entry| (entry.position, (entry.first, listed(case, entry).map(|block| case.content(block)))))
+            .collect();
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
         for mut placed in sure(self.walk, self.solved, least) {
@@ -218,10 +225,13 @@ impl Placing<'_, '_> {
             }
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };
-            let first = listed.get(&placed.position).copied();
-            let listed_at = first.filter(|first| *first != decision.sector);
-            // An entry that leads to the block with a wrong number of sectors is an entry of it.
-            let moved = placed.moved && first != Some(decision.sector) || without_sectors.contains(&placed.slot);
+            let entry = listed.get(&placed.position).copied();
+            // An entry that leads to a copy of the block has its content. One that leads to the block with a wrong number of
+            // sectors is an entry of it.
+            let content = self.case().content(placed.block);
+            let has_it = entry.is_some_and(|(first, there)| first == decision.sector || there == Some(content));
+            let listed_at = entry.map(|(first, _)| first).filter(|_| !has_it);
+            let moved = placed.moved && !has_it || without_sectors.contains(&placed.slot);
             self.filled.insert(placed.position);
             self.blocks.push(Decision { listed_at, moved, ..decision });
         }
