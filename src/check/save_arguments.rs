@@ -14,6 +14,9 @@ use crate::save::{META, Options, Save};
 /// Directories above a region file in which its forest may be.
 const ABOVE: usize = 3;
 
+/// Numbers in the names of copies that are tried.
+const MOST_COPIES: u32 = 100;
+
 /// A save as printed commands name it. A command repeats the options with which the save was opened, because without them it
 /// would read something else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -154,10 +157,32 @@ fn arguments_of(save: &Save) -> Vec<Argument> {
     all
 }
 
-/// Where [`SaveArguments::repair_command`] puts its result, as an argument for a shell: beside the save, with a name of its own.
+/// Where [`SaveArguments::repair_command`] puts its result, as an argument for a shell: beside the save, with a name that no file
+/// has yet.
 #[must_use]
 pub fn repaired_path(save: &Path) -> String {
-    argument(&destination(save))
+    argument(&free_name(destination(save)))
+}
+
+/// A path with a number in its name if it is taken, such as by the copy of an earlier repair.
+fn free_name(path: PathBuf) -> PathBuf {
+    let is_free = |path: &Path| std::fs::symlink_metadata(path).is_err();
+    if is_free(&path) {
+        return path;
+    }
+    let ending = path.extension().filter(|_| path.is_file());
+    let stem = if ending.is_some() { path.file_stem() } else { path.file_name() };
+    let Some(stem) = stem else { return path };
+    let numbered = |n: u32| {
+        let mut name = stem.to_owned();
+        name.push(format!("-{n}"));
+        if let Some(ending) = ending {
+            name.push(".");
+            name.push(ending);
+        }
+        path.with_file_name(name)
+    };
+    (2..MOST_COPIES).map(numbered).find(|path| is_free(path)).unwrap_or_else(|| path.clone())
 }
 
 /// Where the result of a conversion may be, as an argument for a shell: beside the save.
@@ -242,6 +267,22 @@ mod tests {
         assert_eq!(repair_command("it's"), r"voxscope repair 'it'\''s' --out 'it'\''s-repaired'");
         // A directory with a dot in its name keeps it.
         assert_eq!(repair_command("v1.2"), "voxscope repair v1.2 --out v1.2-repaired");
+    }
+
+    #[test]
+    fn a_copy_of_an_earlier_repair_keeps_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let world = dir.path().join("v1.2");
+        std::fs::create_dir(&world).unwrap();
+        let stream = dir.path().join("world.sqlite");
+        std::fs::write(&stream, "").unwrap();
+        let next = |save: &Path| repaired_path(save).rsplit('/').next().unwrap().to_owned();
+        assert_eq!((&*next(&world), &*next(&stream)), ("v1.2-repaired", "world-repaired.sqlite"));
+        std::fs::create_dir(dir.path().join("v1.2-repaired")).unwrap();
+        std::fs::write(dir.path().join("world-repaired.sqlite"), "").unwrap();
+        assert_eq!((&*next(&world), &*next(&stream)), ("v1.2-repaired-2", "world-repaired-2.sqlite"));
+        std::fs::create_dir(dir.path().join("v1.2-repaired-2")).unwrap();
+        assert_eq!(next(&world), "v1.2-repaired-3");
     }
 
     #[test]
