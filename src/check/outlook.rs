@@ -127,7 +127,7 @@ const fn backup(totals: &Totals) -> &'static str {
         0 => "",
         n if totals.has_backup || totals.lacks_most(n) => "",
         _ if totals.refuses_backup => " If there is a backup, copy the files that lack blocks from it.",
-        _ => " If there is a backup, `--from-backup OLD` fills positions that lack their block.",
+        _ => " If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
     }
 }
 

@@ -315,7 +315,7 @@ mod tests {
             verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
-                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost with it, and 4 without it; 2 blocks or parts of blocks go to lost+found with it, and 5 without it. If there is a backup, `--from-backup OLD` fills positions that lack their block.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost with it, and 4 without it; 2 blocks or parts of blocks go to lost+found with it, and 5 without it. If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
             ]
         );
     }
@@ -327,7 +327,7 @@ mod tests {
             verdict(&[], Some(&totals), &save("t6"), Effort::NORMAL).last().unwrap(),
             "voxscope repair t6 --out t6-repaired --level likely puts 20 right for certain, 26 more whose places or contents are only likely; \
              19 are lost, and 45 without --level likely; 2 blocks or parts of blocks go to lost+found, and 5 without --level likely. Without \
-             `--level likely` the copy would lack most blocks of the save. If there is a backup, `--from-backup OLD` fills positions that \
+             `--level likely` the copy would lack most blocks of the save. If there is a backup, `--from-backup OLD` can fill positions that \
              lack their block.",
         );
         let chunks = Totals { source: 3, lost: 2, kept: 1, refuses_backup: true, ..Totals::default() };

@@ -406,7 +406,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
         out.lines.push(line(Subject::Lost, name, text));
     }
     for page in &plan.pages {
-        let text = "nothing can be made of it".to_owned();
+        let text = "its content is unknown".to_owned();
         out.lines.push(line(Subject::Lost, format!("page {page}"), text));
     }
     for name in &plan.left_out {

@@ -195,6 +195,12 @@ pub struct App {
 }
 
 impl App {
+    /// The last key of an action, as hints name it; `None` if it has none.
+    #[must_use]
+    pub fn key_name(&self, action: Action) -> Option<String> {
+        self.settings.keymap.keys(action).last().map(|key| keys::short(*key, self.glyphs.ascii))
+    }
+
     /// The state at the start. Asks for the save to be opened.
     #[must_use]
     pub fn new(settings: Settings, size: Size) -> Self {

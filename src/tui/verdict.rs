@@ -244,7 +244,7 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
 /// Prints a sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
 /// is lost without `--level likely`.
 fn shorten(app: &App, sentence: &Sentence) -> String {
-    let key = |action| app.settings.keymap.keys(action).last().map(|key| super::keys::short(*key, app.glyphs.ascii));
+    let key = |action| app.key_name(action);
     let (Sentence::Repair(words), Some(repair)) = (sentence, key(Action::Pane(Pane::Repair))) else {
         return sentence.to_string();
     };

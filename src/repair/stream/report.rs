@@ -219,7 +219,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     lines.extend(page_loss(plan).map(|words| format!("  {words}.")));
     if !plan.pages.is_empty() {
         let s = if plan.pages.len() == 1 { "" } else { "s" };
-        let what = if plan.pages_read { "with the damaged header" } else { "that nothing can be made of" };
+        let what = if plan.pages_read { "with the damaged header" } else { "of unknown content" };
         lines.push(format!("  {} page{s} {what}: kept in lost+found.", plan.pages.len()));
     }
     for part in plan.left_out.iter().take(LISTED) {

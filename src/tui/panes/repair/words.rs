@@ -5,6 +5,7 @@ use crate::check::Totals;
 use crate::printable::{capitalize, count, grouped};
 use crate::repair::preview::{FILES_MISSING, Preview, takes_from_backup};
 use crate::tui::App;
+use crate::tui::action::Action;
 
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 pub(super) fn summary(app: &App, preview: &Preview) -> String {
@@ -64,9 +65,16 @@ fn advises_switch(app: &App) -> bool {
 /// What to do where the level likely is the one to write a copy with.
 fn switch_words(app: &App) -> Option<String> {
     let totals = app.findings.verdict.totals.filter(|_| advises_switch(app))?;
-    Some(match totals.needs_likely {
-        true => "The copy would lack most blocks of the save. Press t: at the level likely it has most of them, some where they are only likely.".to_owned(),
-        false => "Nothing comes back for certain. Press t: the level likely restores what is only likely.".to_owned(),
+    let [why, does] = match totals.needs_likely {
+        true => [
+            "The copy would lack most blocks of the save.",
+            "at the level likely it has most of them, some where they are only likely.",
+        ],
+        false => ["Nothing comes back for certain.", "the level likely restores what is only likely."],
+    };
+    Some(match app.key_name(Action::Certainty) {
+        Some(key) => format!("{why} Press {key}: {does}"),
+        None => format!("{why} {}", capitalize(does)),
     })
 }
 
