@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::check::cause::{is_of, saves_of};
 use crate::check::causes::OLD_FORMULA;
 use crate::check::finding::Finding;
-use crate::check::save_arguments::{SaveArguments, converted_path, old_path, repaired_path};
+use crate::check::save_arguments::{SaveArguments, converted_path, copied_path, old_path, repaired_path};
 use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
 use crate::save::{Save, TOO_DEEP};
@@ -120,6 +120,8 @@ pub fn with_paths(text: &str, save: &SaveArguments) -> String {
             destination = repaired_path;
         } else if is_command && part.starts_with("voxscope convert SAVE") {
             destination = converted_path;
+        } else if is_command && part.starts_with("cp -rL SAVE") {
+            destination = copied_path;
         }
         let words = insert_paths(part, save.path(), destination);
         let is_about_save = is_command && part.starts_with("voxscope ") && has_placeholder(part, "SAVE");

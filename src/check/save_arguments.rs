@@ -187,12 +187,22 @@ fn free_name(path: PathBuf) -> PathBuf {
 
 /// Where the result of a conversion may be, as an argument for a shell: beside the save.
 pub(super) fn converted_path(save: &Path) -> String {
+    beside(save, "converted")
+}
+
+/// Where a copy may be, as an argument for a shell: beside the save.
+pub(super) fn copied_path(save: &Path) -> String {
+    beside(save, "copy")
+}
+
+fn beside(save: &Path, what: &str) -> String {
     let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
-        return argument(&Path::new("..").join("converted"));
+        return argument(&Path::new("..").join(what));
     };
     let name = if save.is_file() { name } else { save.file_name().unwrap_or(name) };
     let mut name = OsString::from(name);
-    name.push("-converted");
+    name.push("-");
+    name.push(what);
     argument(&save.with_file_name(name))
 }
 

@@ -123,7 +123,7 @@ fn a_verdict_ends_with_a_step_also_where_a_repair_mends_nothing() {
         ("conversion-left", "/conversion-left/world_old "),
         ("slots-old", "Before a current engine opens the save, run `voxscope convert "),
         ("instances-twice", "Run `voxscope show "),
-        ("link-skipped", "If the link is intended, run `voxscope check TARGET`"),
+        ("link-skipped", "If the link is intended, run `cp -rL "),
         ("map-field", "Run `voxscope info "),
         ("pak-shape", "If you know the shape, run `voxscope check "),
     ] {

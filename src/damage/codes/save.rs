@@ -25,7 +25,7 @@ pub(super) const NOT_A_FILE: Text = Text {
 
 pub(super) const LINK_SKIPPED: Text = Text {
     messages: &[any("symbolic link is not followed", "")],
-    next: "If the link is intended, run `voxscope check TARGET` on its target.",
+    next: "If the link is intended, run `cp -rL SAVE NEW`, which copies files in place of links, and then `voxscope check NEW`.",
     explanation: "Symbolic links inside a save are not followed: a save may come from anywhere, and a link in it can point at any file of this machine or back into the save. The engine does follow links. The path given on the command line may itself be a link. `repair` does not copy links.",
 };
 
