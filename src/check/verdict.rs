@@ -24,19 +24,11 @@ pub fn sentences(
     save: &SaveArguments,
     effort: Effort,
 ) -> Vec<Sentence> {
-    if let [Cause { kind: kind @ (CauseKind::MetaMisfit | CauseKind::OptionMisfit), save: None, evidence, .. }] = causes
+    if let [cause] = causes
+        && cause.save.is_none()
+        && is_misfit(cause)
     {
-        let next = match kind {
-            CauseKind::MetaMisfit => {
-                "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command."
-                    .to_owned()
-            }
-            _ => format!(
-                "The findings say nothing about the save. Run `voxscope check {}` without the option, or with the value of the save.",
-                argument(save.path())
-            ),
-        };
-        return vec![Sentence::Cause(kind.sentence().to_owned(), Some(evidence.join("; "))), Sentence::Plain(next)];
+        return misfit_sentences(cause, save).into();
     }
     let mut lines = Vec::new();
     let is_in_use = |cause: &Cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse);
@@ -68,6 +60,7 @@ pub fn sentences(
         let figures = figures.take_if(|_| of_figures == Some(n) && cause.save.is_none());
         let is_plain = cause.alternatives.is_empty() && cause.blocks > 0;
         match figures {
+            _ if is_misfit(cause) => lines.extend(misfit_sentences(cause, save)),
             Some(figures) if is_plain => lines.push(Sentence::Cause(cause.sentence(), Some(figures))),
             // Two sentences are easier to read than a long one.
             Some(figures) => {
@@ -97,6 +90,12 @@ pub fn sentences(
         lines.push(plain(format!(
             "{parts}: make {it} readable and check again. A repair writes nothing before, so that it replaces nothing that it could not read."
         )));
+        return lines;
+    }
+    if totals.is_none() && causes.iter().any(is_misfit) {
+        lines.push(plain(
+            "A repair of all saves writes nothing before that. Check and repair the other saves one by one.",
+        ));
         return lines;
     }
     let without_step = lines.len();
@@ -175,6 +174,26 @@ pub fn sentences(
         lines.extend(step.map(|step| plain(say_step(step, save))));
     }
     lines
+}
+
+/// Whether the findings of a save come from a layout that it does not have.
+const fn is_misfit(cause: &Cause) -> bool {
+    matches!(cause.kind, CauseKind::MetaMisfit | CauseKind::OptionMisfit)
+}
+
+/// What shows that a save is read by a layout that it does not have, and what to do about it.
+fn misfit_sentences(cause: &Cause, save: &SaveArguments) -> [Sentence; 2] {
+    let next = match cause.kind {
+        CauseKind::MetaMisfit => {
+            "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command."
+                .to_owned()
+        }
+        _ => format!(
+            "The findings say nothing about the save. Run `voxscope check {}` without the option, or with the value of the save.",
+            argument(save.path())
+        ),
+    };
+    [Sentence::Cause(cause.sentence_with_save(), Some(cause.evidence.join("; "))), plain(next)]
 }
 
 /// The advice of a step, with the paths of the save, or of the one below it, and the position of the block.
@@ -307,6 +326,26 @@ mod tests {
         needs_likely: false,
         refuses_backup: false,
     };
+
+    #[test]
+    fn a_misfit_of_one_of_several_saves_stops_the_repair_of_all() {
+        let of = |kind, save: &str| Cause {
+            save: Some(save.to_owned()),
+            ..Cause::new(kind, 0, vec!["why".to_owned()], &[])
+        };
+        let advice = Code::BlockPrefix.next();
+        let step = NextStep { advice, save: Some("a".to_owned()), block: None };
+        let causes = [of(CauseKind::MetaMisfit, "a"), of(CauseKind::Killed, "b")];
+        assert_eq!(
+            super::verdict(&causes, None, Some(&step), &save("saves"), Effort::NORMAL),
+            [
+                "a: The meta file describes another layout than the files have: why.",
+                "The findings say nothing about the blocks. Restore the meta file from a backup, or give these options to every command.",
+                "b: The game was killed while it saved.",
+                "A repair of all saves writes nothing before that. Check and repair the other saves one by one.",
+            ]
+        );
+    }
 
     #[test]
     fn a_killed_game_has_its_figures_and_its_command() {

@@ -17,7 +17,7 @@ use crate::check::cause::{Cause, NextStep, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
-use evidence::{Evidence, files_by_name};
+use evidence::{Evidence, SEARCHED, files_by_name};
 use misfit::find_misfit;
 pub(crate) use misfit::{misfit_of_meta, misfit_of_regions};
 
@@ -195,6 +195,13 @@ impl Findings {
         let mut causes = Vec::new();
         causes.extend(evidence.in_use());
         causes.extend(evidence.text());
+        // A conversion that cannot be undone changes the length of a file and the bytes of all of its blocks.
+        let is_converted = |name: &Arc<str>| evidence.converted.iter().any(|(converted, _)| converted == name);
+        let damaged = self.files.iter().filter(|(name, _)| has_findings(name));
+        let are_all_converted = || damaged.clone().all(|(name, _)| is_converted(name));
+        if evidence.converted.len() >= SEARCHED || (!evidence.converted.is_empty() && are_all_converted()) {
+            return causes;
+        }
         causes.extend(evidence.copy());
         // What a copy did to one file says nothing about the others.
         let writing = match evidence.spoiled.is_empty() {
