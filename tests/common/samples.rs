@@ -42,6 +42,11 @@ pub fn write(dir: &Path) -> Vec<&'static Sample> {
     demo::samples().collect()
 }
 
+/// Writes some samples, such as `damaged/table-gap`, to the same places below `dir`.
+pub fn write_some(dir: &Path, samples: &[&str]) {
+    samples.iter().for_each(|sample| write_part(dir, Path::new(sample)));
+}
+
 /// Writes what is below `part` of the directory of all samples, to the same place below `dir`.
 pub fn write_part(dir: &Path, part: &Path) {
     fs::create_dir_all(dir.join(part)).unwrap();
