@@ -4,6 +4,8 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+#[cfg(unix)]
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::watch::Progress;
@@ -58,6 +60,11 @@ pub fn ignore_file_size_signal() {
 /// it is cancelled.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Signals so soon after the first are the same request: programs that pass one on, such as `timeout`, send it to a process and to
+/// its group.
+#[cfg(unix)]
+const SAME: Duration = Duration::from_millis(500);
+
 /// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP. A second signal ends the program, and on Unix so does the end of
 /// [`GRACE`]. The draft of a result then stays beside its destination, as if the program had been killed.
 pub fn cancelled_by_signals() -> Arc<AtomicBool> {
@@ -69,17 +76,36 @@ pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     for &signal in &signals {
         // In this order, so that the first signal does not end the program. Where no handler can be set, the signal ends
         // the program at once, which loses nothing.
+        #[cfg(not(unix))]
         let _ = signal_hook::flag::register_conditional_shutdown(signal, Exit::INTERRUPTED.code(), Arc::clone(&cancel));
         let _ = signal_hook::flag::register(signal, Arc::clone(&cancel));
     }
     #[cfg(unix)]
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
         std::thread::spawn(move || {
-            if signals.forever().next().is_some() {
-                std::thread::sleep(GRACE);
-                std::process::exit(Exit::INTERRUPTED.code());
+            let mut first = None;
+            for _ in signals.forever() {
+                let first = *first.get_or_insert_with(|| {
+                    std::thread::spawn(|| {
+                        std::thread::sleep(GRACE);
+                        end_at_once();
+                    });
+                    Instant::now()
+                });
+                if first.elapsed() > SAME {
+                    end_at_once();
+                }
             }
         });
     }
     cancel
+}
+
+/// Ends the program while it works.
+#[cfg(unix)]
+fn end_at_once() -> ! {
+    use std::io::Write;
+    let words = "voxscope: ended by a signal while it worked; a directory whose name contains `.voxscope-` may be left beside the destination. The next run with the same destination removes it.";
+    let _ = writeln!(std::io::stderr(), "{words}");
+    std::process::exit(Exit::INTERRUPTED.code());
 }
