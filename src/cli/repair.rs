@@ -17,13 +17,24 @@ use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, GOOD, after_reading, after_report, complain_of_lost, complain_of_uncopied, complain_of_unread_beside, count,
-    level_style, stdout, wrapped,
+    level_style, stdout, wrapped, write_json, write_json_pretty,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
 
 const WARNING: anstyle::Style = level_style(voxscope::damage::Level::Warning);
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    /// Sentences for people
+    #[value(aliases = ["human", "table"])]
+    Text,
+    /// One JSON object, indented
+    Json,
+    /// The same object on one line
+    Jsonl,
+}
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -55,6 +66,9 @@ pub struct Arguments {
     /// that begins at no sector; may be repeated
     #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]
     accept: Vec<Accepted>,
+    /// Form of the output; json is the object of `repair.json`, also for a plan
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
     /// Number of threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
@@ -168,7 +182,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     };
     let exit = exit.and(unread);
-    let printed = report(arguments, &save, &plan, &more, check.as_ref(), left.as_ref());
+    let printed = match arguments.format {
+        Format::Text => report(arguments, &save, &plan, &more, check.as_ref(), left.as_ref()),
+        form => {
+            print_json(form, &repair::report(&save, &plan, &options, &repair::totals(&save, &plan), check.as_ref()))
+        }
+    };
     match &arguments.out {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
         _ => Ok(after_reading(exit, printed)),
@@ -240,6 +259,16 @@ const fn has_damage(check: &Summary) -> bool {
 /// Whether a copy has nothing that could be checked.
 fn is_empty(check: &Summary, save: &Save) -> bool {
     check.files == 0 || (check.stats.blocks == 0 && save.maps.is_empty())
+}
+
+/// Prints what is done in one of the machine formats.
+fn print_json(form: Format, report: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut out = stdout();
+    match form {
+        Format::Jsonl => write_json(&mut out, report)?,
+        _ => write_json_pretty(&mut out, report)?,
+    }
+    Ok(out.flush()?)
 }
 
 /// Prints what was done, or would be.

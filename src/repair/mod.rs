@@ -57,7 +57,7 @@ pub use mend::Mend;
 pub use meta::MetaFile;
 pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Plan, plan, plan_both};
-pub use report::words;
+pub use report::{report, words};
 pub use same_world::Compared;
 pub use stream::{LostPart, LostRow, Older, Part, Setting, StreamDecision, StreamPlan};
 pub use totals::{

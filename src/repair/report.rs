@@ -24,7 +24,19 @@ pub(super) struct Report<'r> {
     pub plan: &'r Plan,
     pub options: &'r Options<'r>,
     pub totals: &'r check::Totals,
-    pub check: &'r check::Summary,
+    pub check: Option<&'r check::Summary>,
+}
+
+/// What a plan does, as the object of `repair.json`; see OUTPUT.md. `check` is the summary of the check of the copy, which a plan
+/// alone does not have.
+pub fn report<'r>(
+    save: &'r Save,
+    plan: &'r Plan,
+    options: &'r Options<'r>,
+    totals: &'r check::Totals,
+    check: Option<&'r check::Summary>,
+) -> impl Serialize {
+    Report { save, plan, options, totals, check }
 }
 
 impl Serialize for Report<'_> {
@@ -52,11 +64,13 @@ impl Serialize for Report<'_> {
         map.serialize_entry("files_unread", &unread.collect::<Vec<_>>())?;
         map.serialize_entry("backup_files_unread", &backup.collect::<Vec<_>>())?;
         map.serialize_entry("totals", totals)?;
-        let found = json!({
-            "errors": check.counts.errors,
-            "warnings": check.counts.warnings,
-            "notes": check.counts.notes,
-            "blocks": check.stats.blocks,
+        let found = check.map(|check| {
+            json!({
+                "errors": check.counts.errors,
+                "warnings": check.counts.warnings,
+                "notes": check.counts.notes,
+                "blocks": check.stats.blocks,
+            })
         });
         map.serialize_entry("check", &found)?;
         map.end()

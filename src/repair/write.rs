@@ -103,7 +103,7 @@ pub(super) fn write(
     summary.interrupted = false;
     draft.go_on()?;
     stamps.unchanged(save)?;
-    write_report(&draft, &Report { save, plan, options, totals: &totals(save, plan), check: &summary })?;
+    write_report(&draft, &Report { save, plan, options, totals: &totals(save, plan), check: Some(&summary) })?;
     permit(&draft, save)?;
     match plan.streams.first().filter(|_| is_stream(save)) {
         // The copy of one stream is a file; it is renamed last.

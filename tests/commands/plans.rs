@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
+use serde_json::Value as Json;
 use tempfile::tempdir;
 use voxscope::demo;
 
-use crate::{Demo, joined, run};
+use crate::{Demo, Run, joined, run};
 
 const PAK: &str = "x0_y0_z0.region";
 
@@ -234,5 +235,26 @@ fn files_that_are_only_set_aside_are_not_called_mended() {
     for name in ["name-region", "pak-duplicate"] {
         let said = joined(&run(&["check", &demo.path(&format!("damaged/{name}"))]).out);
         assert!(said.contains(" sets 1 file aside and keeps all ") && !said.contains(" mends "), "{said}");
+    }
+}
+
+/// Scripts read what a repair does from its output, whether it writes or not.
+#[test]
+fn a_plan_and_a_repair_print_the_object_of_the_report() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    for (sample, form) in [("crash-wrong-places", "json"), ("pak-zlib", "jsonl"), ("stream-page", "json")] {
+        let (save, copy) = (demo.path(&format!("damaged/{sample}")), dir.path().join(sample));
+        let object =
+            |run: &Run| -> Json { serde_json::from_str(&run.out).unwrap_or_else(|e| panic!("{e}: {}", run.out)) };
+        let plan = run(&["repair", &save, "--plan", "--format", form]);
+        let done = run(&["repair", &save, "--out", copy.to_str().unwrap(), "--format", form]);
+        let file: Json = serde_json::from_slice(&fs::read(copy.join("repair.json")).unwrap()).unwrap();
+        assert_eq!(object(&done), file, "{sample}");
+        let mut planned = object(&plan);
+        assert!(planned["check"].is_null(), "no copy was checked: {planned}");
+        planned["check"] = file["check"].clone();
+        assert_eq!((planned, plan.code), (file, done.code), "{sample}");
+        assert_eq!(done.out.trim_end().lines().count() == 1, form == "jsonl");
     }
 }
