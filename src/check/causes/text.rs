@@ -53,7 +53,7 @@ pub(super) type Converted = (Arc<str>, String);
 
 /// Searches the beginnings of some damaged files for the traces of a conversion of text.
 pub(super) fn find_converted(findings: &Findings, files: &Files<'_>) -> Vec<Converted> {
-    let is_unreadable = |code| count(code, &UNREADABLE) > 0 || count(code, &[Code::MapUnreadable]) > 0;
+    let is_unreadable = |counts| count(counts, &UNREADABLE) > 0 || count(counts, &[Code::MapUnreadable]) > 0;
     let suspect = findings.files.iter().filter(|(_, found)| is_unreadable(&found.counts));
     let suspect = suspect.filter_map(|(name, _)| Some((name, *files.get(&**name)?))).take(SEARCHED);
     let converted = suspect.filter_map(|(name, file)| Some((Arc::clone(name), say(name, read_sign(file)?))));
@@ -84,7 +84,7 @@ fn read_sign(file: File<'_>) -> Option<Sign> {
 
 /// What the bytes at the beginning of a binary file show; `all` says that these are all of its bytes.
 fn find_sign(bytes: &[u8], all: bool) -> Option<Sign> {
-    let (returns, feeds) = (find_all(bytes, b'\r'), find_all(bytes, b'\n'));
+    let (returns, feeds) = (count_byte(bytes, b'\r'), count_byte(bytes, b'\n'));
     let pairs = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
     if feeds >= LINE_FEEDS && pairs == feeds {
         return Some(Sign::ReturnsAdded);
@@ -112,7 +112,7 @@ fn find_sign(bytes: &[u8], all: bool) -> Option<Sign> {
     (characters == 0 && data >= BYTES && different >= DIFFERENT).then_some(Sign::SevenBits)
 }
 
-fn find_all(bytes: &[u8], one: u8) -> usize {
+fn count_byte(bytes: &[u8], one: u8) -> usize {
     bytes.iter().filter(|byte| **byte == one).count()
 }
 

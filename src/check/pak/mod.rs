@@ -83,8 +83,7 @@ pub(super) fn check<S: Source>(
         return;
     }
     let zeroed = pak.zeroed_runs();
-    let is_known = |number: u32| !zeroed.iter().any(|run| run.contains(&number));
-    let present = pak.present().filter(|(number, _)| is_known(*number));
+    let present = pak.present().filter(|(number, _)| !record::is_in_run(&zeroed, *number));
     let mut chunks: Vec<Claim> = present.map(|(number, record)| Claim::locate(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
     for run in &zeroed {

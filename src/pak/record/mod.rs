@@ -85,7 +85,7 @@ pub fn zeroed_runs(records: &[Record]) -> Vec<Range<u32>> {
         match (record.is_zeroed(), start) {
             (true, None) => start = Some(number),
             (false, Some(from)) => {
-                if number - from >= ZEROED_RUN {
+                if number.saturating_sub(from) >= ZEROED_RUN {
                     runs.push(from..number);
                 }
                 start = None;
@@ -94,6 +94,13 @@ pub fn zeroed_runs(records: &[Record]) -> Vec<Range<u32>> {
         }
     }
     runs
+}
+
+/// Whether a record is in one of the [runs](zeroed_runs).
+#[must_use]
+pub fn is_in_run(runs: &[Range<u32>], record: u32) -> bool {
+    let at = runs.partition_point(|run| run.end <= record);
+    runs.get(at).is_some_and(|run| run.contains(&record))
 }
 
 /// The records that follow `header` in the first bytes of a file, as many as the file has.

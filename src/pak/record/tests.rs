@@ -35,3 +35,18 @@ fn whole_records_are_read_as_far_as_they_go() {
     let header = Header { record_count: i32::MAX, version: 0, ..HEADER };
     assert_eq!(decode_prefix(&header, &file).capacity(), 0);
 }
+
+#[test]
+fn only_long_runs_of_zeroed_records_are_those_of_lost_data() {
+    let zeros = record(0, 0, 0);
+    assert!(zeros.is_zeroed() && !Record::ABSENT.is_zeroed() && !record(0, 1, 0).is_zeroed());
+    let mut records = vec![Record::ABSENT; 300];
+    records[10..73].fill(zeros);
+    records[100..164].fill(zeros);
+    records[200..300].fill(zeros);
+    let runs = zeroed_runs(&records);
+    assert_eq!(runs, [100..164, 200..300], "63 in a row are too few");
+    let inside: Vec<u32> = (0..300).filter(|record| is_in_run(&runs, *record)).collect();
+    assert_eq!(inside, (100..164).chain(200..300).collect::<Vec<u32>>());
+    assert!(zeroed_runs(&[]).is_empty());
+}

@@ -17,7 +17,7 @@ use crate::pak::chunk::shapes_of;
 use crate::pak::header::Header;
 use crate::pak::offset::Reading;
 use crate::pak::place;
-use crate::pak::record::{Record, zeroed_runs};
+use crate::pak::record::{Record, is_in_run, zeroed_runs};
 use crate::parallel;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::listed::count_of;
@@ -247,7 +247,7 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
     let has_shape = |plain: u64| lengths.contains(&plain) || !shapes_of(plain).is_empty();
     let zeroed = zeroed_runs(&pak.records);
     for &(record, listed, verdict) in &analysis.records {
-        let is_unknown = zeroed.iter().any(|run| run.contains(&record));
+        let is_unknown = is_in_run(&zeroed, record);
         let chunk = |span, put_right| Chunk {
             record,
             position: position(record),
