@@ -137,13 +137,16 @@ pub fn next_step(code: Code, save: &SaveArguments) -> String {
     with_paths(code.next(), save)
 }
 
-/// The first sentence of a text of advice that says to do something; if that is a comparison, also what to do with its result.
+/// The first sentence of a text of advice that says to do something; if that shows or converts something, also the next one, which
+/// says what to do then.
 #[must_use]
 pub fn first_step(advice: &str, save: &SaveArguments) -> String {
     let mut sentences = advice.split_inclusive(". ").map(str::trim_end);
     let first = sentences.clone().next().unwrap_or_default();
     let step = sentences.find(|sentence| !sentence.starts_with("Nothing ")).unwrap_or(first);
-    let then = sentences.next().filter(|_| step.starts_with("Run `voxscope diff "));
+    const NEEDS_MORE: [&str; 5] = ["diff", "show", "info", "ls", "convert"];
+    let needs_more = NEEDS_MORE.iter().any(|command| step.contains(&format!("`voxscope {command} ")));
+    let then = sentences.next().filter(|_| needs_more);
     with_paths(&[Some(step), then].into_iter().flatten().collect::<Vec<_>>().join(" "), save)
 }
 

@@ -284,7 +284,7 @@ pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
     let faults = save.faults.iter().filter(move |fault| !journal(fault));
     let faults = faults.map(|f| Finding::of_file(save.shown(&f.path).into(), f.damage, f.detail.clone()));
     let conversions = region::conversion::left(save).into_iter().chain(region::conversion::refused(save));
-    faults.chain(conversions).chain(region::missing::absent(save))
+    faults.chain(conversions).chain(region::meta::against_options(save)).chain(region::missing::absent(save))
 }
 
 /// Passes on the findings that [`Level::Semantic`] adds to [`Level::Decode`], for a save that was checked before:

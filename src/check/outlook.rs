@@ -19,9 +19,10 @@ impl RepairWords {
             does,
             doubt: "",
             lost: String::new(),
+            unknown: String::new(),
             rest: String::new(),
             advice: String::new(),
-            backup: "",
+            backup: String::new(),
         }
     }
 }
@@ -58,9 +59,9 @@ pub(super) fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Eff
 /// What the repair does with a save of which every block is right as it is.
 pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Sentence {
     let unknown = unknown_loss(totals);
-    let of_files = |does: String, rest: String| {
-        let advice = advice(totals);
-        Sentence::Repair(RepairWords { rest, advice, ..RepairWords::new(save, effort, does) })
+    let of_files = |does: String, unknown: String| {
+        let (rest, advice, backup) = (set_aside(totals), advice(totals), backup(totals));
+        Sentence::Repair(RepairWords { unknown, rest, advice, backup, ..RepairWords::new(save, effort, does) })
     };
     let blocks = match totals.source {
         0 if !totals.has_maps && totals.misnamed > 0 && totals.misnamed == totals.set_aside => {
@@ -85,7 +86,7 @@ pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effor
         // Of a map this may be only the parts that are left.
         0 => {
             let files = count(totals.files_changed_for_certain(), "file");
-            return of_files(format!("changes {files}"), unknown + &set_aside(totals));
+            return of_files(format!("changes {files}"), unknown);
         }
         1 if totals.set_aside > totals.misnamed => " and keeps the block whose position is known".to_owned(),
         n if totals.set_aside > totals.misnamed => {
@@ -104,7 +105,7 @@ pub(super) fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effor
         (0, aside) => format!("sets {} aside", count(aside, "file")),
         (mended, aside) => format!("mends {}, sets {aside} aside", count(mended, "file")),
     };
-    of_files(does + &blocks, set_aside(totals) + &unknown)
+    of_files(does + &blocks, unknown)
 }
 
 /// What to do beside the repair, where it brings back little.
@@ -121,14 +122,9 @@ fn advice(totals: &Totals) -> String {
     }
 }
 
-/// Where the lost blocks may come from; empty where the advice says it, and where none is lost.
-const fn backup(totals: &Totals) -> &'static str {
-    match totals.lost {
-        0 => "",
-        n if totals.has_backup || totals.lacks_most(n) => "",
-        _ if totals.refuses_backup => " If there is a backup, copy the files that lack blocks from it.",
-        _ => " If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
-    }
+/// What to say about a backup, with a space before it; empty where there is nothing to say.
+fn backup(totals: &Totals) -> String {
+    totals.backup_advice().map_or_else(String::new, |advice| format!(" {advice}"))
 }
 
 /// What is lost beside whole blocks, or without a number of them.
@@ -265,6 +261,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
     };
     let lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
+        0 if totals.pages_aside > 0 => "no known block is lost".to_owned(),
         0 if totals.unplaced > 0 => format!("no listed block is lost{with}"),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 => format!("nothing is lost{with}"),
@@ -279,7 +276,6 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
             _ => format!(", and {} {without}", grouped(lost)),
         });
     }
-    rest.push_str(&unknown);
     rest.push_str(&set_aside(totals));
     // The words about files with other names include these files.
     match if totals.misnamed > 0 { 0 } else { totals.files_aside } {
@@ -305,6 +301,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         only_likely: with_level,
         doubt,
         lost: format!("; {lost}"),
+        unknown,
         rest,
         backup: backup(totals),
         advice: advice(totals),

@@ -39,19 +39,21 @@ pub struct RepairWords {
     pub doubt: &'static str,
     /// A clause that says what is lost at the level `likely`, or nothing.
     pub lost: String,
+    /// What is lost whose number of blocks is not known, and what is lost of blocks and layers: clauses, or nothing.
+    pub unknown: String,
     /// The loss without `--level likely`, and what goes to `lost+found`: the rest of the sentence without its full stop.
     pub rest: String,
     /// Another sentence, with a space before it, or nothing.
     pub advice: String,
     /// A sentence about a backup, with a space before it, or nothing.
-    pub backup: &'static str,
+    pub backup: String,
 }
 
 impl fmt::Display for RepairWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, only_likely, does, doubt, lost, rest, advice, backup } = self;
+        let Self { command, only_likely, does, doubt, lost, unknown, rest, advice, backup } = self;
         let level = if *only_likely { " --level likely" } else { "" };
-        write!(f, "{command}{level} {does}{doubt}{lost}{rest}.{advice}{backup}")
+        write!(f, "{command}{level} {does}{doubt}{lost}{unknown}{rest}.{advice}{backup}")
     }
 }
 

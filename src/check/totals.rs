@@ -65,6 +65,9 @@ pub struct Totals {
     /// Of the blocks that are not where the table has them, those for whose positions it has no entry.
     #[serde(skip)]
     pub unowned: u64,
+    /// Of the blocks that are only likely, those that are where the table has them.
+    #[serde(skip)]
+    pub in_doubt: u64,
     /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.
     #[serde(skip)]
     pub wrong_records: u64,
@@ -99,6 +102,9 @@ pub struct Totals {
     /// Files and directories that cannot be read. A repair writes nothing before they can.
     #[serde(skip)]
     pub unreadable: u64,
+    /// Of the lost blocks, chunks of pak regions, which no repair takes from a backup.
+    #[serde(skip)]
+    pub lost_chunks: u64,
     /// Whether a backup was given.
     #[serde(skip)]
     pub has_backup: bool,
@@ -152,6 +158,27 @@ impl Totals {
     #[must_use]
     pub const fn lacks_most(&self, lost: u64) -> bool {
         lost > self.source / 2 || self.unplaced + self.set_aside_identical > self.source.saturating_sub(lost)
+    }
+
+    /// What to say about a backup where something is lost that it may have; `None` where nothing is, where one was given, or where
+    /// the copy lacks most blocks, which the advice on it says.
+    #[must_use]
+    pub const fn backup_advice(&self) -> Option<&'static str> {
+        let lost_parts = self.salvaged + self.instances_lost + self.pages_lost + self.files_lost;
+        let lost_layers = self.layers_lost + self.depths_lost + self.values_lost;
+        if self.has_backup || (self.lost > 0 && self.lacks_most(self.lost)) {
+            return None;
+        }
+        if !self.refuses_backup && self.lost > self.lost_chunks {
+            return Some("If there is a backup, `--from-backup OLD` can fill positions that lack their block.");
+        }
+        if !self.refuses_backup && lost_parts > 0 {
+            return Some("If there is a backup, `--from-backup OLD` can supply what is missing.");
+        }
+        match self.lost + lost_parts + lost_layers {
+            0 => None,
+            _ => Some("If there is a backup, copy the files that lack blocks or layers from it."),
+        }
     }
 
     /// Where blocks may come from that a repair cannot write.

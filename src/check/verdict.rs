@@ -107,10 +107,8 @@ pub fn sentences(
             lines.push(plain(format!("{}If the game has saved blocks, {from}.", of(cause))));
             continue;
         }
-        for evidence in &cause.evidence {
-            let again = "Copy the missing files from the original, then check again";
-            lines.push(plain(format!("{}Missing: {evidence}. {again}.", of(cause))));
-        }
+        let again = "Copy the missing files from the original, then check again";
+        lines.push(plain(format!("{}Missing: {}. {again}.", of(cause), cause.evidence.join("; "))));
         // Where a repair has nothing else to do, its command is not said below.
         let takes = |totals: &Totals| {
             !totals.refuses_backup && totals.source == totals.kept && totals.files_changed_for_certain() == 0
@@ -225,8 +223,10 @@ fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
     }];
     let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
     let unowned = totals.unowned.min(misplaced);
+    let in_doubt = totals.in_doubt.min(misplaced - unowned);
     for (n, [one, several]) in [
-        (misplaced - unowned, elsewhere),
+        (misplaced - unowned - in_doubt, elsewhere),
+        (in_doubt, ["may be in the wrong place"; 2]),
         (unowned, ["is unowned", "are unowned"]),
         (totals.wrong_records, ["has a wrong record", "have wrong records"]),
         (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
@@ -310,6 +310,7 @@ mod tests {
         damaged: 0,
         odd_rows: 0,
         unowned: 0,
+        in_doubt: 0,
         wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
@@ -321,6 +322,7 @@ mod tests {
         tables_lost: 0,
         unreadable: 0,
         has_backup: false,
+        lost_chunks: 0,
         set_aside_likely: 3,
         is_backup_strange: false,
         needs_likely: false,

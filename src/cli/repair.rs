@@ -140,6 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             {
                 more.totals.needs_likely = repair::outlook(few, repair::totals(&save, &likely)).needs_likely;
             }
+            more.has_cause = done.has_cause;
             (done.plan, Some(done.check))
         }),
         // Without and with the likely places: the regions are solved once for both.
@@ -148,7 +149,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let outlook = repair::outlook(few, many);
             let totals = Totals { likely: outlook.likely.saturating_sub(few.likely), ..outlook };
             let copy = outlook.advises_likely().then_some(many);
-            more = More { totals, copy, lacks_files: false };
+            more = More { totals, copy, ..More::default() };
             (certain, None)
         }),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -203,6 +204,8 @@ struct More {
     copy: Option<Totals>,
     /// Whether files are missing that a backup may have.
     lacks_files: bool,
+    /// Whether the check of the copy shows that something happened to the save, so that it does not call it clean.
+    has_cause: bool,
 }
 
 /// What to do with a copy before a current engine opens it, if negative blocks of it are in the slots of the old formula, as the check
@@ -301,6 +304,7 @@ fn report(
                 (WARNING, "checked; it lacks what was not read".to_owned())
             }
             () if is_empty(check, save) => (WARNING, "there is no block in it".to_owned()),
+            () if more.has_cause => (WARNING, "checked, no errors or warnings".to_owned()),
             () => (GOOD, "checked, clean".to_owned()),
         };
         let at = arguments.out.as_deref().map(voxscope::printable::path).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::repair::decision::{Action, HEALTHY, RegionPlan, UNKNOWN_LAYOUT, simpl
 use crate::repair::out::below;
 use crate::repair::same_world::hash_content;
 use crate::repair::{Error, MetaFile, Options, Plan};
-use crate::save::{Forest, RegionFile, Save, Scratch, View};
+use crate::save::{Fault, Forest, RegionFile, Save, Scratch, View};
 use crate::source::Source;
 
 /// What is done with a file, and why.
@@ -91,16 +91,22 @@ pub(super) fn plan(
     plan.regions.extend(backup.into_iter().flat_map(|backup| missing(save, forest, backup)));
     let Some(name) = forest.kind.meta_name().map(|name| forest.dir.join(name)) else { return Ok(()) };
     let is_wrong = |code| matches!(code, Code::BlockFilesMeta | Code::NotAFile | Code::LinkSkipped);
-    let wrong = save.faults.iter().any(|fault| fault.path == name && is_wrong(fault.damage.code));
-    if !wrong {
+    let is_of_meta = |fault: &Fault| {
+        // Of a LOD that the meta file does not count, its directory has the finding.
+        let is_lod = fault.damage.code == Code::BlockFilesMeta && fault.path.starts_with(&forest.dir);
+        (fault.path == name || is_lod) && is_wrong(fault.damage.code)
+    };
+    let wrong = save.faults.iter().any(is_of_meta);
+    if !wrong && forest.format_against_meta(&save.options).is_none() {
         return Ok(());
     }
     let new = match (forest.format, backup.and_then(|backup| backup.meta.as_deref())) {
         (Some(format), _) => {
             let own = plan.regions.iter().filter(|region| region.path.starts_with(&forest.dir));
             let all = own.map(|region| region.lod).chain(forest.regions.iter().map(|file| file.lod));
-            let highest = all.max().unwrap_or(0);
-            let meta = Meta::new(highest.saturating_add(1), format.block_size_po2, format.depths);
+            let lods = all.max().unwrap_or(0).saturating_add(1);
+            let counted = forest.meta.as_ref().and_then(|meta| meta.lod_count).unwrap_or(0);
+            let meta = Meta::new(lods.max(counted), format.block_size_po2, format.depths);
             (meta.encode(), "written anew from the blocks")
         }
         (None, Some(path)) => {

@@ -55,6 +55,8 @@ pub struct BlockFate<'p> {
     pub odd: bool,
     /// Whether it is whole and the table of its region has no entry for its position.
     pub unowned: bool,
+    /// Whether it is where the table has it, which is only likely.
+    pub in_doubt: bool,
 }
 
 impl<'p> BlockFate<'p> {
@@ -72,6 +74,7 @@ impl<'p> BlockFate<'p> {
             beyond_end: false,
             odd: false,
             unowned: false,
+            in_doubt: false,
         }
     }
 }
@@ -154,7 +157,8 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
                 let (what, torn, odd) = of_decision(block);
                 let unowned = block.origin == Origin::Found && block.moved && block.listed_at.is_none();
                 let fate = fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd);
-                each(BlockFate { unowned, ..fate });
+                let in_doubt = what == Fate::Likely && block.listed_at.is_none() && !block.moved;
+                each(BlockFate { unowned, in_doubt, ..fate });
             }
             for (position, why) in &region.missing {
                 let lost = fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false);

@@ -62,6 +62,8 @@ impl Target {
                 .map(|said| Format { sector_size: said.sector_size.min(SECTOR), ..said })
                 .or_else(|| with_depths_of_blocks(save, forest, readable?)),
         };
+        let given = forest.format_against_meta(&save.options);
+        let format = given.or(format);
         // A layout given by an option applies to the whole forest.
         let format = format.or(forest.format);
         let mut target = Self { format, meta: None };
@@ -75,7 +77,8 @@ impl Target {
         let name = below(&save.path, &path);
         let old = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
         let file = |bytes, from| Some(MetaFile { name: name.clone(), bytes, from, old });
-        let from_backup = backup.filter(|_| most.is_none() && !usable).and_then(|store| store.meta.as_ref());
+        let from_backup =
+            backup.filter(|_| given.is_none() && most.is_none() && !usable).and_then(|store| store.meta.as_ref());
         if let Some(path) = from_backup {
             let source = draft::open(path)?;
             let mut bytes = Vec::new();
@@ -85,6 +88,7 @@ impl Target {
             return Ok(target);
         }
         let from = match (most.is_some(), forest.meta.is_some()) {
+            _ if given.is_some() => "written anew with the layout that was given",
             (true, _) => FROM_HEADERS,
             (false, true) => "corrected",
             (false, false) => "written anew from what is left of it",

@@ -233,6 +233,8 @@ pub struct Outcome {
     pub plan: Plan,
     /// The summary of the check of the result.
     pub check: check::Summary,
+    /// Whether the findings of that check, such as notes, show that something happened to the save.
+    pub has_cause: bool,
 }
 
 /// Refuses a part of a forest whose copy could not be read without the forest.
@@ -263,13 +265,13 @@ pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Out
     }
     let stamps = stamps::Stamps::read(save);
     let mut plan = plan(save, options)?;
-    let check =
+    let (check, has_cause) =
         write::write(save, &mut plan, &stamps, destination, options).map_err(|error| match stamps.unchanged(save) {
             // What went wrong may come from that.
             Err(changed) if !matches!(error, Error::Build(draft::Error::Interrupted)) => changed.into(),
             _ => error,
         })?;
-    Ok(Outcome { plan, check })
+    Ok(Outcome { plan, check, has_cause })
 }
 
 /// Whether the save is one stream, whose copy is a file rather than a directory.

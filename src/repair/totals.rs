@@ -50,6 +50,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.unowned += u64::from(is_elsewhere && block.unowned);
+        totals.in_doubt += u64::from(block.in_doubt);
+        totals.lost_chunks += u64::from(block.fate == Fate::Lost && block.record.is_some());
         totals.odd += u64::from(block.odd);
     });
     let rebuilt = |action| action == Action::Rebuild;
@@ -371,15 +373,10 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     }
     lines.extend(loss_words(totals));
     // Where most blocks are lost, the advice on the copy names the backup.
-    if totals.lost > 0 && totals.has_backup {
+    if totals.has_backup && totals.lost > totals.lost_chunks {
         lines.push("The backup has no whole block for positions that lack theirs.".to_owned());
-    } else if totals.lost > 0 && !totals.lacks_most(totals.lost) {
-        let line = match totals.refuses_backup {
-            true => "If there is a backup, copy the files that lack blocks from it.",
-            false => "If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
-        };
-        lines.push(line.to_owned());
     }
+    lines.extend(totals.backup_advice().map(str::to_owned));
     lines.extend(done.map(|written| advice_on_copy(totals, written, true)));
     lines
 }

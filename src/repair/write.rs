@@ -45,14 +45,14 @@ fn least_bytes(save: &Save, plan: &Plan) -> u64 {
     regions.chain(paks).chain(streams).chain(blocks.map(|span| span.len())).fold(0, u64::saturating_add)
 }
 
-/// Builds the result of a plan and returns the summary of its check.
+/// Builds the result of a plan and returns the summary of its check, and whether that shows that something happened to the save.
 pub(super) fn write(
     save: &Save,
     plan: &mut Plan,
     stamps: &Stamps,
     destination: &Path,
     options: &Options<'_>,
-) -> Result<check::Summary, Error> {
+) -> Result<(check::Summary, bool), Error> {
     draft::check_space(destination, least_bytes(save, plan))?;
     let draft = Draft::new(&sources(save, options), destination, &options.watch)?;
     let copied: Vec<(&Forest, &RegionFile)> = copied_regions(save, plan).collect();
@@ -92,12 +92,15 @@ pub(super) fn write(
         key_rule: save.options.key_rule.map(|_| KeyRule::New),
         ..save.options.clone()
     };
-    let mut summary = match Save::open(draft.root(), &reading) {
+    let (mut summary, has_cause) = match Save::open(draft.root(), &reading) {
         Ok(opened) => {
-            check::run(&opened, &check::Options::default().level(check::Level::Semantic).watch(options.watch), drop)
+            let all = check::Options::default().level(check::Level::Semantic).watch(options.watch);
+            let mut findings = check::Findings::default();
+            let summary = check::run(&opened, &all, |finding| findings.add(&finding));
+            (summary, !findings.causes(&opened).is_empty())
         }
         // Everything is in `lost+found`.
-        Err(save::Error::NothingHere(_)) => check::Summary::default(),
+        Err(save::Error::NothingHere(_)) => (check::Summary::default(), false),
         Err(error) => return Err(error.into()),
     };
     summary.interrupted = false;
@@ -116,7 +119,7 @@ pub(super) fn write(
         }
         None => draft.finish()?,
     }
-    Ok(summary)
+    Ok((summary, has_cause))
 }
 
 fn write_report(draft: &Draft<'_>, report: &Report<'_>) -> Result<(), draft::Error> {

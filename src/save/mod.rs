@@ -269,6 +269,25 @@ pub struct Forest {
     order: OnceLock<Votes>,
 }
 
+impl Forest {
+    /// The layout that an option gives, if the meta file has another one and no region file stores its own: then the files are
+    /// read by the option.
+    pub(crate) fn format_against_meta(&self, options: &Options) -> Option<Format> {
+        let (given, meta) = (options.format?, self.meta.as_ref()?);
+        let stores_own = |file: &RegionFile| file.header.as_ref().is_some_and(|header| header.version >= 3);
+        let has_own = self.kind == Kind::Forest && self.regions.iter().any(stores_own);
+        let other = meta.block_size_po2.is_some_and(|po2| po2 != given.block_size_po2)
+            || meta.depths.is_some_and(|depths| depths != given.depths);
+        // Block files have neither regions nor sectors.
+        let is_region = self.kind == Kind::Forest;
+        let region_size = meta.region_size_po2.and_then(|po2| 1u16.checked_shl(po2.into()));
+        let other = other
+            || (is_region && region_size.is_some_and(|size| [size; 3] != given.region_size))
+            || (is_region && meta.sector_size.is_some_and(|size| size != given.sector_size));
+        (self.kind != Kind::Loose && !has_own && other).then_some(given)
+    }
+}
+
 /// A region file of a save, its header read.
 #[derive(Clone, Debug)]
 pub struct RegionFile {

@@ -250,7 +250,7 @@ fn shorten(app: &App, sentence: &Sentence) -> String {
     };
     let then = key(Action::Certainty).filter(|_| words.only_likely);
     let keys = then.map_or_else(|| repair.clone(), |level| format!("{repair}, then {level},"));
-    format!("{keys} shows a repair that {}{}{}.{}", words.does, words.doubt, words.lost, words.advice)
+    format!("{keys} shows a repair that {}{}{}{}.{}", words.does, words.doubt, words.lost, words.unknown, words.advice)
 }
 
 /// Rows that the verdict has at most.

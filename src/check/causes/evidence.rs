@@ -67,6 +67,8 @@ pub(super) struct Evidence {
     pub refused_by: Option<Code>,
     /// Region files whose layout differs from that of the meta file.
     pub differing: u64,
+    /// Meta files that have another layout than the options by which the save is read.
+    pub against_options: u64,
     /// Region files that all have one layout, while the meta file differs; 0 where region files differ from each other.
     pub agreeing: u64,
     /// Files that something other than a game damaged: their names.
@@ -115,7 +117,10 @@ impl Evidence {
             // A header that differs from all others, with settings that the engine refuses, is damaged.
             let is_odd = counts.contains_key(&Code::RegionRefused) && refused.is_none();
             let is_damaged = is_odd || count(counts, &HEADER) > 0;
-            evidence.differing += u64::from(counts.contains_key(&Code::MetaDiffers) && !is_damaged);
+            let differs = counts.contains_key(&Code::MetaDiffers) && !is_damaged;
+            let is_region = matches!(files.get(&**name), Some(File::Region(..)));
+            evidence.differing += u64::from(differs && is_region);
+            evidence.against_options += u64::from(differs && !is_region);
             disagreeing.extend(differing_forest(save, files, name, counts));
             evidence.old_formula += u64::from(found.old_formula);
             evidence.given_formula += u64::from(found.given_formula);

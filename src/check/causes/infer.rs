@@ -124,6 +124,10 @@ impl Evidence {
 
     /// A meta file that differs from all region files, which agree with each other.
     pub(super) fn changed_meta(&self) -> Option<Cause> {
+        if self.against_options > 0 {
+            let evidence = vec!["the meta file has another layout than the options that were given".to_owned()];
+            return Some(Cause::new(CauseKind::Foreign, 0, evidence, &[CauseKind::Mixed]));
+        }
         if self.agreeing == 0 {
             return None;
         }

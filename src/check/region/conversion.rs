@@ -47,7 +47,9 @@ pub(in crate::check) fn refused(save: &Save) -> Vec<Finding> {
     let mut findings = Vec::new();
     for forest in &save.forests {
         let mut known: Vec<Format> = Vec::new();
-        let meta = forest.meta.as_ref().and_then(|meta| meta.format()).map(|format| (forest.dir.join(META), format, 0));
+        // The files are read by the layout that an option gives in place of another one of the meta file.
+        let meta = forest.format_against_meta(&save.options).or_else(|| forest.meta.as_ref()?.format());
+        let meta = meta.map(|format| (forest.dir.join(META), format, 0));
         let headers = forest.regions.iter().filter_map(|file| {
             let header = file.header.as_ref().filter(|header| header.version >= 3)?;
             Some((forest.dir.join(&file.name), header.format, SECTOR_SIZE_AT))

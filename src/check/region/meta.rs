@@ -1,9 +1,10 @@
-//! Compares the header of a region file with the meta file of its forest.
+//! Compares the header of a region file, and a layout that is given by options, with the meta file of a forest.
 
 use crate::bytes::Span;
+use crate::check::finding::Finding;
 use crate::check::report::Report;
 use crate::damage::{Code, Damage, Value};
-use crate::save::{Forest, RegionFile};
+use crate::save::{Forest, RegionFile, Save};
 
 pub(super) fn compare(forest: &Forest, file: &RegionFile, report: &mut Report) {
     let (Some(meta), Some(header)) = (&forest.meta, &file.header) else { return };
@@ -45,4 +46,15 @@ pub(super) fn compare(forest: &Forest, file: &RegionFile, report: &mut Report) {
             differs(Span::sized(9 + i as u64, 1), field, expected, found);
         }
     }
+}
+
+/// One finding for each meta file that has another layout than the options by which its blocks are read.
+pub(in crate::check) fn against_options(save: &Save) -> Vec<Finding> {
+    let wrong = |forest: &Forest| {
+        forest.format_against_meta(&save.options)?;
+        let damage = Damage::new(Code::MetaDiffers, Span::default(), "layout given by options");
+        let path = forest.dir.join(forest.kind.meta_name()?);
+        Some(Finding::of_file(save.shown(&path).into(), damage, None))
+    };
+    save.forests.iter().filter_map(wrong).collect()
 }

@@ -5,7 +5,7 @@
 mod blocks;
 pub(super) mod conversion;
 mod leftovers;
-mod meta;
+pub(super) mod meta;
 pub(super) mod missing;
 mod table;
 

@@ -367,7 +367,11 @@ impl Printer {
             let unlisted = unlisted(code);
             if shown < equal.len() || unlisted > 0 {
                 let rest = &equal[shown..];
-                let name = |f: &&&Finding| f.block.and_then(|block| block.position).map(voxscope::printable::triple);
+                let name = |finding: &&&Finding| {
+                    let block = finding.block?;
+                    let lod = if block.lod == 0 { String::new() } else { format!(" of LOD {}", block.lod) };
+                    Some(voxscope::printable::triple(block.position?) + &lod)
+                };
                 let names: Vec<String> = rest.iter().take(NAMED).filter_map(|f| name(&f)).collect();
                 let more = rest.len() as u64 + unlisted;
                 let dots = if names.is_empty() || more <= names.len() as u64 { "" } else { ", …" };
@@ -446,7 +450,7 @@ impl Printer {
         if self.file.is_some() {
             writeln!(out)?;
         }
-        let Summary { counts, files, stats, interrupted, .. } = summary;
+        let Summary { counts, files, stats, unread, interrupted, .. } = summary;
         let incomplete = end.causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
         let clean = counts.errors + counts.warnings == 0 && !interrupted && (end.empty || !incomplete);
         let happened =
@@ -493,6 +497,10 @@ impl Printer {
         }
         let step = end.step.as_ref().filter(|_| !end.empty);
         let lines = check::verdict(end.causes, end.totals.as_ref(), step, self.advice.root(), end.effort);
+        // Not for a file that cannot be read, nor where a cause says what to do.
+        if end.empty && lines.is_empty() && *unread == 0 {
+            writeln!(out, "If the game has saved blocks, they are not in this save: look for a backup.")?;
+        }
         for line in lines {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }

@@ -158,9 +158,10 @@ pub(super) const META_DIFFERS: Text = Text {
             "sector size of the region differs from meta.vxrm",
             "{found|byte}; meta.vxrm has {expected|byte}",
         ),
+        when("layout given by options", "meta file has another layout than the options that were given", ""),
         any("region header differs from meta.vxrm: {field}", "{found}; meta.vxrm has {expected}"),
     ],
-    next: "Before the game starts, run `voxscope repair SAVE --out NEW`: it makes `meta.vxrm` agree with the layout that most region files have. If files of two saves were mixed, move the foreign ones out first.",
+    next: "Before the game starts, run `voxscope repair SAVE --out NEW`: it makes `meta.vxrm` agree with the layout that most region files have, or that options give. If files of two saves were mixed, move the foreign ones out first.",
     explanation: "A region file of version 3 stores block size, region size, sector size and depths in its header, and they differ from those of `meta.vxrm`. The header describes its own file, so voxscope uses it. The engine refuses to read or to write such a region. This happens when settings were changed, when files of two saves were mixed, or when the header or the meta file is damaged.",
 };
 
