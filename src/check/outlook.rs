@@ -264,7 +264,7 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         0 if totals.pages_aside > 0 => "no known block is lost".to_owned(),
         0 if totals.unplaced > 0 => format!("no listed block is lost{with}"),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
-        0 => format!("nothing is lost{with}"),
+        0 => format!("no block is lost{with}"),
         n => format!("{} {} lost{with}", grouped(n), are(n)),
     };
     let mut rest = String::new();

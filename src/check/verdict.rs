@@ -407,10 +407,10 @@ mod tests {
     fn nothing_is_lost_only_where_all_of_it_comes_back() {
         let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
-        assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
+        assert!(say(all).ends_with(" puts 2 right for certain; no block is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
         assert!(
-            say(likely).ends_with(" 1 more with --level likely; nothing is lost with it, but 1 is without it."),
+            say(likely).ends_with(" 1 more with --level likely; no block is lost with it, but 1 is without it."),
             "{}",
             say(likely)
         );

@@ -39,7 +39,7 @@ fn instances_that_a_copy_lacks_are_named_as_lost() {
             text.contains("leaves its instances out") || text.contains("leaves the instances out"),
             "{code}: {text}"
         );
-        assert!(!text.contains("; nothing is lost") && !text.contains("instances that can be read"), "{code}: {text}");
+        assert!(!text.contains("; no block is lost") && !text.contains("instances that can be read"), "{code}: {text}");
     }
 }
 
@@ -101,7 +101,7 @@ fn blocks_in_the_slots_of_the_old_formula_are_moved_by_a_repair() {
     assert!(moved > 40, "{totals}");
     assert_eq!(run(&["check", &save]).code, Some(0));
     assert!(text.contains("which engines of today read one slot away"), "{text}");
-    assert!(text.contains(&format!("puts {moved} right for certain; nothing is lost")), "{text}");
+    assert!(text.contains(&format!("puts {moved} right for certain; no block is lost")), "{text}");
     let report: Json = serde_json::from_slice(&fs::read(copy.join("repair.json")).unwrap()).unwrap();
     let listed =
         report["regions"].as_array().unwrap().iter().map(|region| region["put_right"].as_array().unwrap().len());
@@ -189,7 +189,7 @@ fn a_block_without_a_place_is_not_passed_over_as_nothing() {
     assert!(text.contains("changes 3 files; 1 block or part of a block goes to lost+found."), "{text}");
     // The old bytes of a block that was written anew are no loss.
     let text = joined(&run(&["check", &demo.path("damaged/block-depth")]).out);
-    assert!(text.contains("nothing is lost; the old bytes of 1 rewritten block go to lost+found."), "{text}");
+    assert!(text.contains("no block is lost; the old bytes of 1 rewritten block go to lost+found."), "{text}");
 }
 
 #[cfg(feature = "sqlite")]

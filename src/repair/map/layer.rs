@@ -244,9 +244,13 @@ impl LayerExam<'_> {
         (index_name, (index_source, index), listed): (&str, (FileSource, Array), u64),
         (data_name, (data_source, data), stored): (&str, (FileSource, Array), u64),
     ) -> Result<Option<[u32; 3]>, Error> {
-        let dim = self.layer.dim;
         let rows = Index::read_rows(&index_source, &index.npy, self.limits.map_blocks)
             .map_err(draft::Error::read(&self.dir.join(index_name)))?;
+        let by_depths = self.dim_by_depths()?.filter(|dim| rows.rows().all(|(_, block)| is_inside(block, *dim)));
+        let dim = by_depths.or(self.layer.dim);
+        if let Some(dim) = by_depths {
+            self.put("dim", json!(dim));
+        }
         let known = u64::from(rows.len());
         let begun = if data.npy.fortran { stored } else { data.npy.there().div_ceil(BLOCK_VOXELS).min(stored) };
         // Blocks that are cut off are filled with 0, unless far too many are missing.
@@ -345,6 +349,18 @@ impl LayerExam<'_> {
             self.put("blockSize", json!(BLOCK));
         }
         Ok(dim)
+    }
+
+    /// The size of a layer of blocks by its depth map, if that disagrees with the description, and its header with the length of its
+    /// file does not.
+    fn dim_by_depths(&mut self) -> Result<Option<[u32; 3]>, Error> {
+        let Some([x, y, z]) = self.layer.dim else { return Ok(None) };
+        let Some(name) = self.layer.depth_file.clone().filter(|name| !name.is_empty()) else { return Ok(None) };
+        let Found::There(_, array) = self.open(Some(&name), Role::Depth, &[])? else { return Ok(None) };
+        let size = |n: &u64| u32::try_from(*n).ok().filter(|n| *n > 0);
+        let [Some(wide), Some(deep)] = array.npy.shape.iter().map(size).collect::<Vec<_>>()[..] else { return Ok(None) };
+        let is_whole = array.header.is_none() && array.missing == 0 && array.behind == 0;
+        Ok((is_whole && [wide, deep] != [x, z]).then_some([wide, y, deep]))
     }
 
     /// Plans the depth map of a layer of this size; a layer may go without one.
