@@ -57,7 +57,7 @@ use crate::watch::{Step, Watch};
 pub use advice::{Advice, Advised, advice_about, advise, first_step, lone_name_advice, next_step, with_paths};
 pub use cause::{Cause, CauseKind, NextStep, is_of, saves_of};
 pub use causes::Findings;
-pub(crate) use causes::{misfit_of_meta, misfit_of_regions};
+pub(crate) use causes::{misfit_of_meta, misfit_of_paks, misfit_of_regions};
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
 use first::First;

@@ -260,8 +260,8 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         (_, false) => [" with it", "without it"],
     };
     let lost = match totals.lost {
+        0 if totals.tables_lost + totals.pages_aside > 0 => "no known block is lost".to_owned(),
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
-        0 if totals.pages_aside > 0 => "no known block is lost".to_owned(),
         0 if totals.unplaced > 0 => format!("no listed block is lost{with}"),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 => format!("no block is lost{with}"),

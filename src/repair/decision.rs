@@ -196,6 +196,32 @@ impl RegionPlan {
         self.lost.iter().map(|lost| lost.identical).sum()
     }
 
+    /// Whether its table lists none of the blocks that are written, and bytes between them belong to no block: how many it listed is
+    /// not known.
+    pub(super) fn loses_table(&self) -> bool {
+        let Some(source) = self.source.as_ref().filter(|_| self.action == Action::Rebuild) else { return false };
+        let is_put = |block: &Decision| block.moved && block.listed_at.is_none() && block.backup.is_none();
+        let is_lost = self.missing.is_empty() && !self.blocks.is_empty() && self.blocks.iter().all(is_put);
+        is_lost && !self.fills_file(source)
+    }
+
+    /// Whether the blocks of the file follow each other from the end of its table on without a gap.
+    fn fills_file(&self, source: &Header) -> bool {
+        let size = u64::from(source.format.sector_size).max(1);
+        let pieces = self.blocks.iter().map(|block| &block.pieces).chain(self.lost.iter().map(|lost| &lost.pieces));
+        let mut pieces: Vec<Span> = pieces.flatten().copied().collect();
+        pieces.sort_unstable();
+        let base = source.sector_span(0, 0).start;
+        let mut at = base;
+        for piece in pieces {
+            if piece.start != at {
+                return false;
+            }
+            at = base.saturating_add(piece.end.saturating_sub(base).div_ceil(size).saturating_mul(size));
+        }
+        true
+    }
+
     /// Whether the file is set aside although it may have held blocks.
     #[must_use]
     pub fn loses_file(&self) -> bool {

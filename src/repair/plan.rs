@@ -95,7 +95,10 @@ impl Plan {
     pub fn leaves_damage(&self) -> bool {
         let left = |r: &RegionPlan| {
             let unused = r.lost.iter().any(|lost| lost.why != KeptReason::Rewritten);
-            !r.missing.is_empty() || unused || r.blocks.iter().any(|block| !block.origin.is_complete())
+            !r.missing.is_empty()
+                || unused
+                || r.loses_table()
+                || r.blocks.iter().any(|block| !block.origin.is_complete())
         };
         self.regions.iter().any(|r| left(r) || r.loses_file() || r.action == Action::FromBackup)
             || !self.misnamed.is_empty()
@@ -131,7 +134,7 @@ fn check_readable(save: &Save) -> Result<(), Error> {
 
 /// Refuses options by which the save is not read as it was written.
 pub(super) fn check_options(save: &Save) -> Result<(), Error> {
-    if let Some(what) = check::misfit_of_regions(save) {
+    if let Some(what) = check::misfit_of_regions(save).or_else(|| check::misfit_of_paks(save)) {
         return Err(Error::Misfit { path: save.path.clone(), what });
     }
     match check::misfit_of_meta(save) {

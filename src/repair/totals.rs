@@ -7,7 +7,7 @@ use crate::check::{Totals, identical_words};
 use crate::damage::Code;
 use crate::godot::stream::loc::Place;
 use crate::printable::{are, grouped};
-use crate::repair::decision::{Action, Decision, RegionPlan, UNKNOWN_LAYOUT};
+use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::pak::PakPlan;
 use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
@@ -109,16 +109,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.set_aside_rewritten = n(all.filter(|lost| lost.why == KeptReason::Rewritten).count());
     totals.files_aside = n(regions + paks + streams + plan.strange.len() + plan.no_files.len());
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
-    let is_without_table = |region: &&RegionPlan| {
-        let is_put = |block: &Decision| block.moved && block.listed_at.is_none() && block.backup.is_none();
-        region.action == Action::Rebuild
-            && region.missing.is_empty()
-            && !region.blocks.is_empty()
-            && region.blocks.iter().all(is_put)
-    };
     let is_zeroed = |pak: &&PakPlan| pak.missing.iter().any(|missing| missing.is_unknown);
-    totals.tables_lost =
-        n(plan.regions.iter().filter(is_without_table).count()) + n(plan.paks.iter().filter(is_zeroed).count());
+    totals.tables_lost = n(plan.regions.iter().filter(|region| region.loses_table()).count())
+        + n(plan.paks.iter().filter(is_zeroed).count());
     totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());

@@ -191,7 +191,7 @@ impl<S: Source> Pak<S> {
     /// Records of which nothing shows whether they had a chunk; see [`zeroed_runs`](record::zeroed_runs).
     #[must_use]
     pub fn zeroed_runs(&self) -> Vec<Range<u32>> {
-        record::zeroed_runs(&self.records)
+        record::zeroed_runs(self.present())
     }
 
     /// Coordinates of the chunk of a record, in chunks.

@@ -126,7 +126,7 @@ impl Evidence {
     pub(super) fn changed_meta(&self) -> Option<Cause> {
         if self.against_options > 0 {
             let evidence = vec!["the meta file has another layout than the options that were given".to_owned()];
-            return Some(Cause::new(CauseKind::Foreign, 0, evidence, &[CauseKind::Mixed]));
+            return Some(Cause::new(CauseKind::Foreign, 0, evidence, &[]));
         }
         if self.agreeing == 0 {
             return None;
@@ -288,7 +288,8 @@ impl Evidence {
     /// where nothing shows that bytes were changed.
     pub(super) fn unexplained(&self, causes: &[Cause]) -> Option<Cause> {
         let is_explained = |code: Code| {
-            let by_meta = self.agreeing > 0 && (META.contains(&code) || code == Code::RegionRefused);
+            let by_meta =
+                self.agreeing + self.against_options > 0 && (META.contains(&code) || code == Code::RegionRefused);
             by_meta || causes.iter().any(|cause| cause.kind.explains(code))
         };
         let all = || self.all.iter().filter(|(code, _)| CauseKind::is_rest(**code) && !is_explained(**code));

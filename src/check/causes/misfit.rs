@@ -36,6 +36,21 @@ pub(crate) fn misfit_of_regions(save: &Save) -> Option<String> {
     (!evidence.is_empty()).then(|| evidence.join("; "))
 }
 
+/// The unit of offsets that was given for pak regions and does not fit the first file that shows another one, in words, whatever a
+/// check found. By such a unit no chunk is where its record says.
+pub(crate) fn misfit_of_paks(save: &Save) -> Option<String> {
+    save.options.pak.reading?;
+    let options = &save.options;
+    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    files.take(SEARCHED).find_map(|(dir, file)| {
+        let path = dir.dir.join(&file.name);
+        let source = FileSource::open(&path).ok()?;
+        let inferred = PakOptions::default();
+        let pak = Pak::load(source, file.region, &inferred, &options.limits, &mut Vec::new()).ok()??;
+        Some(format!("{} {}", save.shown(&path), reading_misfit(&options.pak, &pak)?))
+    })
+}
+
 /// The options of pak regions that do not fit the first file that shows another value.
 fn pak_misfit(save: &Save) -> Vec<String> {
     let given = &save.options.pak;

@@ -19,7 +19,7 @@ use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
 use evidence::{Evidence, SEARCHED, files_by_name};
 use misfit::find_misfit;
-pub(crate) use misfit::{misfit_of_meta, misfit_of_regions};
+pub(crate) use misfit::{misfit_of_meta, misfit_of_paks, misfit_of_regions};
 
 /// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
 pub(in crate::check) const OLD_FORMULA: Value = Value::Words("the old formula");

@@ -15,10 +15,11 @@ const PREFIX: usize = 256 << 10;
 /// Line feeds from which on their neighbours show something: of random bytes, one in 256 is a carriage return.
 const LINE_FEEDS: usize = 8;
 
-/// Carriage returns in a file without a line feed that show something, if there are as many of them as compressed data has:
-/// one in 256 bytes, as there are line feeds.
-const RETURNS: usize = 16;
-const BYTES_PER_RETURN: usize = 512;
+/// Ends of lines of one kind, in a file that has none of the other kind, that show something. Of compressed data one byte in 256 is a
+/// carriage return and one a line feed, so there are about twice as many of the kind that is left, and data with one frequent
+/// value has more.
+const ENDS: usize = 16;
+const BYTES_PER_END: std::ops::RangeInclusive<usize> = 64..=256;
 
 /// Characters of several bytes in a file that is text as a whole. Compressed data is never valid UTF-8 for so long.
 const CHARACTERS: usize = 8;
@@ -38,6 +39,8 @@ enum Sign {
     ReturnsAdded,
     /// There is no line feed, and there are as many carriage returns as a file has of both.
     FeedsReplaced,
+    /// There is no carriage return, and there are as many line feeds as a file has of both.
+    ReturnsReplaced,
     /// The file is valid UTF-8, with replacement characters.
     BytesReplaced,
     /// The file is valid UTF-8, with other characters of several bytes.
@@ -65,6 +68,7 @@ fn say(name: &str, sign: Sign) -> String {
     match sign {
         Sign::ReturnsAdded => format!("every line feed in {name} follows a carriage return"),
         Sign::FeedsReplaced => format!("{name} has carriage returns and no line feed"),
+        Sign::ReturnsReplaced => format!("{name} has line feeds and no carriage return"),
         Sign::BytesReplaced => format!("the bytes above 127 in {name} were replaced by a character"),
         Sign::Encoded => format!("the bytes above 127 in {name} were written as UTF-8"),
         Sign::SevenBits => format!("{name} has no byte above 127"),
@@ -90,8 +94,12 @@ fn find_sign(bytes: &[u8], all: bool) -> Option<Sign> {
         return Some(Sign::ReturnsAdded);
     }
     let data = bytes.iter().filter(|byte| **byte != 0).count();
-    if feeds == 0 && returns >= RETURNS && returns >= data / BYTES_PER_RETURN {
+    let is_usual = |ends: usize| ends >= ENDS && BYTES_PER_END.contains(&(data / ends));
+    if feeds == 0 && is_usual(returns) {
         return Some(Sign::FeedsReplaced);
+    }
+    if returns == 0 && is_usual(feeds) {
+        return Some(Sign::ReturnsReplaced);
     }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -132,8 +140,10 @@ mod tests {
         assert_eq!(find_sign(&[13; 9], true), None);
         assert_eq!(find_sign(b"", true), None);
         // One type of voxel, whose number is that of a carriage return, in stored blocks.
-        let types: Vec<u8> = (0..9000).map(|i| if i % 3 == 0 { 13 } else { 200 + (i % 40) as u8 }).collect();
-        assert_eq!(find_sign(&types[..8], true), None);
+        for kind in [b'\r', b'\n'] {
+            let types: Vec<u8> = (0..9000).map(|i| if i % 3 == 0 { kind } else { 200 + (i % 40) as u8 }).collect();
+            assert_eq!(find_sign(&types, true), None, "one of three voxels is of type {kind}");
+        }
     }
 
     #[test]
@@ -144,6 +154,8 @@ mod tests {
         assert_eq!(of(&crlf), Some(Sign::ReturnsAdded));
         let cr: Vec<u8> = noise().iter().map(|byte| if *byte == b'\n' { 13 } else { *byte }).collect();
         assert_eq!(of(&cr), Some(Sign::FeedsReplaced));
+        let universal: Vec<u8> = noise().iter().map(|byte| if *byte == 13 { b'\n' } else { *byte }).collect();
+        assert_eq!(of(&universal), Some(Sign::ReturnsReplaced));
         assert_eq!(of(String::from_utf8_lossy(&noise()).as_bytes()), Some(Sign::BytesReplaced));
         let twice = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes();
         assert_eq!(of(&twice(&twice(&noise()))), Some(Sign::Encoded));

@@ -76,23 +76,17 @@ pub fn decode_all(data: &[u8]) -> impl Iterator<Item = Record> {
 }
 
 /// The runs of zeroed records that are so long that something overwrote a part of the file: most records of a region usually
-/// have no chunk, so nothing shows how many of these had one.
+/// have no chunk, so nothing shows how many of these had one. The records come with their numbers, in their order.
 #[must_use]
-pub fn zeroed_runs(records: &[Record]) -> Vec<Range<u32>> {
-    let (mut runs, mut start) = (Vec::new(), None);
-    let ends = std::iter::once(Record::ABSENT);
-    for (number, record) in (0u32..).zip(records.iter().copied().chain(ends)) {
-        match (record.is_zeroed(), start) {
-            (true, None) => start = Some(number),
-            (false, Some(from)) => {
-                if number.saturating_sub(from) >= ZEROED_RUN {
-                    runs.push(from..number);
-                }
-                start = None;
-            }
-            _ => {}
+pub fn zeroed_runs(records: impl Iterator<Item = (u32, Record)>) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
+    for (number, _) in records.filter(|(_, record)| record.is_zeroed()) {
+        match runs.last_mut() {
+            Some(run) if run.end == number => run.end = number.saturating_add(1),
+            _ => runs.push(number..number.saturating_add(1)),
         }
     }
+    runs.retain(|run| run.end.saturating_sub(run.start) >= ZEROED_RUN);
     runs
 }
 

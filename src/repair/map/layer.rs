@@ -358,7 +358,9 @@ impl LayerExam<'_> {
         let Some(name) = self.layer.depth_file.clone().filter(|name| !name.is_empty()) else { return Ok(None) };
         let Found::There(_, array) = self.open(Some(&name), Role::Depth, &[])? else { return Ok(None) };
         let size = |n: &u64| u32::try_from(*n).ok().filter(|n| *n > 0);
-        let [Some(wide), Some(deep)] = array.npy.shape.iter().map(size).collect::<Vec<_>>()[..] else { return Ok(None) };
+        let [Some(wide), Some(deep)] = array.npy.shape.iter().map(size).collect::<Vec<_>>()[..] else {
+            return Ok(None);
+        };
         let is_whole = array.header.is_none() && array.missing == 0 && array.behind == 0;
         Ok((is_whole && [wide, deep] != [x, z]).then_some([wide, y, deep]))
     }

@@ -245,7 +245,7 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
     });
     let lengths: HashSet<u64> = lengths.collect();
     let has_shape = |plain: u64| lengths.contains(&plain) || !shapes_of(plain).is_empty();
-    let zeroed = zeroed_runs(&pak.records);
+    let zeroed = zeroed_runs(analysis.records.iter().map(|(number, record, _)| (*number, *record)));
     for &(record, listed, verdict) in &analysis.records {
         let is_unknown = is_in_run(&zeroed, record);
         let chunk = |span, put_right| Chunk {
