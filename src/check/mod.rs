@@ -11,6 +11,7 @@ mod advice;
 mod cause;
 mod causes;
 mod copied;
+mod file_names;
 mod filter;
 mod finding;
 mod first;

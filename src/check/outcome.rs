@@ -10,6 +10,7 @@ use crate::godot::container::Mode;
 use crate::godot::textures;
 use crate::godot::verify::Verified;
 use crate::recover::quick::Print;
+use crate::recover::scaled::Drawn;
 use crate::recover::sketch::Sketch;
 use crate::save::View;
 
@@ -40,6 +41,8 @@ pub(super) struct Outcome {
     pub print: Option<Print>,
     /// Some voxels of its sides, if they were requested and the block is whole.
     pub sketch: Option<Sketch>,
+    /// Some voxels that other LODs have as well, likewise.
+    pub drawn: Option<Drawn>,
 }
 
 impl Outcome {
@@ -58,6 +61,7 @@ impl Outcome {
                 error: None,
                 print: None,
                 sketch: None,
+                drawn: None,
             },
             Err(error) => Self { error: Some(error), ..Self::default() },
         }
@@ -76,11 +80,15 @@ impl Outcome {
         }
     }
 
-    /// The same with a print, if the block is whole and has the length of its entry, and with a sketch on request.
-    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32, has_sketch: bool) -> Self {
+    /// The same with a print, if the block is whole and has the length of its entry, and with what `draw` makes of it.
+    pub fn with_print(
+        view: io::Result<View<'_>>,
+        sector_size: u32,
+        draw: impl FnOnce(&Block<'_>) -> (Option<Sketch>, Option<Drawn>),
+    ) -> Self {
         let whole = view.as_ref().ok().filter(|view| view.damage.is_empty());
         let print = whole.map(|view| Print::new(view.bytes, sector_size));
-        let block = whole.and_then(|view| view.block.as_ref()).filter(|_| has_sketch);
-        Self { print, sketch: block.and_then(Sketch::draw), ..Self::from_view(view) }
+        let (sketch, drawn) = whole.and_then(|view| view.block.as_ref()).map(draw).unwrap_or_default();
+        Self { print, sketch, drawn, ..Self::from_view(view) }
     }
 }

@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::bytes::Span;
 use crate::check::Options;
 use crate::check::causes::OLD_FORMULA;
-use crate::check::first::{Glance, named};
+use crate::check::file_names::{contradicted, contradiction, copied, in_doubt, misnamed};
+use crate::check::first::Glance;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
 use crate::parallel;
-use crate::printable::{count, likelihood, triple};
+use crate::printable::{likelihood, triple};
 use crate::recover::assemble::forget_inner;
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters_of, extent_of, has_lods, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
-use crate::recover::names::{self, Misnamed};
 use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
@@ -70,7 +70,7 @@ pub(super) struct Doubts {
 impl Doubt {
     /// Whether it is about the file as a whole.
     pub fn is_of_file(&self) -> bool {
-        matches!(self.damage.code, Code::SlotsTold | Code::RegionMisnamed)
+        matches!(self.damage.code, Code::SlotsTold | Code::RegionMisnamed | Code::RegionCopied)
     }
 }
 
@@ -146,6 +146,8 @@ impl Doubts {
         let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
         // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<u32, Screened> = HashMap::new();
+        // What files say of each other's places is asked once.
+        let is_whole = clusters.len() == 1;
         for cluster in clusters {
             if options.cancelled() {
                 break;
@@ -182,7 +184,16 @@ impl Doubts {
                             placed.insert(number, seams);
                         }
                     }
-                    judge(header, case, solved, cap, self.by_file.entry(number).or_default());
+                }
+            }
+            let doubted = if is_whole { contradicted(forest, glance, &placed) } else { HashSet::new() };
+            for ((i, near, header, _, case, _), solved) in opened.iter().zip(&*solved) {
+                let number = files[*i].number;
+                if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
+                    let is_doubted = doubted.contains(&number);
+                    let solved = if is_doubted { &solved.at_most_likely() } else { solved };
+                    let doubts = self.by_file.entry(number).or_default();
+                    judge(header, case, solved, cap, doubts);
                 }
             }
             for i in cluster.solved {
@@ -191,7 +202,10 @@ impl Doubts {
                 }
             }
         }
-        for (number, doubt) in misnamed(forest, glance, &placed) {
+        let contradicted = contradicted(forest, glance, &placed).into_iter().map(|number| (number, contradiction()));
+        let others = copied(save, forest, glance).into_iter().chain(misnamed(forest, glance, &placed));
+        for (number, (damage, remark)) in contradicted.chain(others) {
+            let doubt = Doubt { position: None, damage, remark: Some(remark), weak: false };
             // The finding about the file comes before those about its blocks.
             self.by_file.entry(number).or_default().listed.insert(0, doubt);
         }
@@ -215,30 +229,6 @@ fn find_broken(
     let small = |file: &RegionFile| most_blocks(file) < LARGE;
     let mut found = parallel::map(files, |file| small(file).then(|| one(file)));
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
-}
-
-/// The numbers of the region files of a forest whose names are in doubt by their tables.
-fn in_doubt(forest: &Forest, glance: &Glance) -> HashSet<u32> {
-    let named = named(forest, |file| glance.seams(file));
-    names::in_doubt(&named).into_iter().map(|file| named[file].file.number).collect()
-}
-
-/// Region files, by their numbers, whose blocks are those of another region; `placed` has the seams of those whose tables do not show
-/// theirs.
-fn misnamed(forest: &Forest, glance: &Glance, placed: &HashMap<u32, Screened>) -> Vec<(u32, Doubt)> {
-    let named = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
-    let doubt = |found: Misnamed| {
-        let file = named[found.file].file;
-        let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
-        let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
-        let remark = format!(
-            "At that place {} at its borders continue {}; at the place of its name, no border continues a neighbour.",
-            count(found.seams.into(), "block"),
-            count(found.neighbours.into(), "neighbouring region"),
-        );
-        (file.number, Doubt { position: None, damage, remark: Some(remark), weak: false })
-    };
-    names::misnamed(&named).into_iter().map(doubt).collect()
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.

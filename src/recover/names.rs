@@ -1,36 +1,32 @@
 //! Finds region files that have the names of others. Only the name of a file gives the coordinates of its region, so only
-//! the seams with neighbouring regions can show that a name is wrong.
+//! the seams with neighbouring regions, and other LODs of the same place, can show that a name is wrong.
 //!
-//! A file is in doubt if none of its borders continues a neighbour's. The search moves files in doubt to each other's places,
-//! and to empty places beside other files, as long as more borders continue.
+//! A file is in doubt if none of its borders continues a neighbour's and no other LOD has its blocks, or if more contradicts its
+//! place than supports it. The search moves files in doubt to each other's places, and to empty places beside other files, as long as
+//! more of them go together. If the directories of two LODs were exchanged, all their files go together better afterwards.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::recover::screen::{Border, Screened, Tally, directions};
-use crate::recover::sketch::CELLS;
+use crate::recover::likeness::{Joint, Link, Measure, Place, Silent, linked};
+use crate::recover::screen::Screened;
 use crate::save::RegionFile;
 
 /// The most files in doubt of a LOD, and the most empty places, that are tried.
 const FILES: usize = 128;
 const EMPTY: usize = 512;
 
-/// The fewest cells of seams to learn from, and the least difference between the shares of cells that differ between
-/// strangers and between neighbours. Below them borders show nothing.
-const LEAST: u64 = 64 * CELLS as u64;
-const TELLING: f64 = 0.1;
+/// The most times that files in doubt are looked for: a file that was moved may leave others without a neighbour.
+const ROUNDS: usize = 4;
 
-/// A border that differs as much as neighbours do scores 0, one that differs as much as strangers scores 1. The highest score
-/// of a border that continues, and the lowest of a broken one.
-const JOINED: f64 = 0.35;
-const BROKEN: f64 = 0.65;
-
-/// The fewest seams with which a border counts, and the most that add to its weight.
-const FEWEST: u32 = 3;
-const MOST: u32 = 16;
-
-/// The least gain in the weight of all borders with which files are reported, and the fewest seams that must continue.
+/// The least gain in the weight of all pairs with which files are reported, and the fewest blocks that must go together.
 const SURE: f64 = 16.0;
-const SEAMS: u32 = 8;
+const BLOCKS: u32 = 8;
+
+/// The fewest blocks that contradict a place if nothing in it is to be certain.
+const CONTRADICTED: u32 = 8;
+
+/// How many times what supports a place must exceed what contradicts it.
+const AGAINST: f64 = 4.0;
 
 /// A region file with what a first look shows of it.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +48,9 @@ impl<'s> Named<'s> {
         self.file.lod
     }
 
-    /// Its region, from its name.
-    const fn position(&self) -> [i32; 3] {
-        self.file.position
+    /// Its LOD and region, from its name.
+    const fn place(&self) -> Place {
+        (self.file.lod, self.file.position)
     }
 }
 
@@ -63,197 +59,238 @@ impl<'s> Named<'s> {
 pub struct Misnamed {
     /// Its index.
     pub file: usize,
+    /// The LOD of its blocks.
+    pub lod: u8,
     /// The region of its blocks.
     pub region: [i32; 3],
     /// Neighbours there that its borders continue.
     pub neighbours: u32,
     /// The seams that show it.
     pub seams: u32,
+    /// Blocks that other LODs have in the same place.
+    pub scaled: u32,
 }
 
-/// How two borders go together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Joint {
-    /// Seams that were compared.
-    seams: u32,
-    /// The number of seams times a value from 1 (like neighbours) to -1 (like strangers).
-    weight: f64,
-    joined: bool,
-    broken: bool,
+/// Files of a LOD that belong to other places, and by how much more goes together there.
+#[derive(Clone, Debug, Default)]
+struct Moves {
+    files: Vec<Misnamed>,
+    gain: f64,
 }
 
-/// The files of one LOD in their places.
-struct Table<'s> {
+/// The files of a forest in their places.
+pub(super) struct Table<'s> {
     files: &'s [Named<'s>],
-    at: HashMap<[i32; 3], usize>,
-    /// Along each axis the share of cells that differ between neighbours, and by how much that of strangers exceeds it; `None`
-    /// where they differ as much, so that borders show nothing.
-    axes: [Option<(f64, f64)>; 3],
-    known: HashMap<(usize, usize, usize), Joint>,
+    at: HashMap<Place, usize>,
+    measure: Measure,
+    known: HashMap<(usize, usize, Link), Joint>,
 }
 
 /// Finds the files that have the names of others.
 #[must_use]
 pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
-    let mut lods: Vec<u8> = files.iter().map(Named::lod).collect();
-    lods.sort_unstable();
-    lods.dedup();
-    lods.into_iter().flat_map(|lod| of_lod(files, lod)).collect()
+    let mut table = Table::new(files);
+    let exchanged = table.exchange_lods();
+    let mut found = if exchanged.is_empty() { Vec::new() } else { table.all_of(&exchanged) };
+    let mut lods = table.lods();
+    let mut all: Vec<(u8, Moves)> = lods.iter().map(|&lod| (lod, table.arrange_lod(lod))).collect();
+    // Files that move in one LOD may be why another one contradicts it. So the LOD that gains most is put right first.
+    while let Some(best) = all.iter().max_by(|(_, a), (_, b)| a.gain.total_cmp(&b.gain)).map(|(lod, _)| *lod) {
+        let (others, best): (Vec<_>, Vec<_>) = all.into_iter().partition(|(lod, _)| *lod != best);
+        let Some((lod, moves)) = best.into_iter().next().filter(|(_, moves)| !moves.files.is_empty()) else { break };
+        lods.remove(&lod);
+        table.apply(&moves);
+        all = lods.iter().map(|&lod| (lod, table.arrange_lod(lod))).collect();
+        let is_instead = |(lod, other): &(u8, Moves)| {
+            let is_gone = all.iter().any(|(of, now)| of == lod && now.files.is_empty());
+            is_gone && other.gain > moves.gain - SURE
+        };
+        // One LOD contradicts another, and nothing shows which of them is right.
+        if others.iter().any(is_instead) {
+            return Vec::new();
+        }
+        found.retain(|found| moves.files.iter().all(|moved| moved.file != found.file));
+        found.extend(moves.files);
+    }
+    found.sort_unstable_by_key(|found| found.file);
+    found
+}
+
+/// Files, by their indexes, whose borders and other LODs contradict their places and support nothing of them, although no other place
+/// is known to be right.
+#[must_use]
+pub fn contradicted(files: &[Named<'_>]) -> Vec<usize> {
+    let mut table = Table::new(files);
+    let is_contradicted = |&file: &usize| {
+        let joints = table.joints_of(file, &[]);
+        // Of a damaged region not all blocks are placed, so those that are missing at a border show nothing.
+        let against: u32 = joints.iter().map(|joint| joint.refuted).sum();
+        let is_supported = joints.iter().any(|joint| joint.weight > 0.0 && joint.refuted == 0);
+        against >= CONTRADICTED && !is_supported
+    };
+    (0..files.len()).filter(is_contradicted).collect()
 }
 
 /// Files, by their indexes, that may have the names of others as far as these files show it: all of a LOD where its seams are too
 /// few to show anything.
 #[must_use]
 pub fn in_doubt(files: &[Named<'_>]) -> Vec<usize> {
-    let mut lods: Vec<u8> = files.iter().map(Named::lod).collect();
-    lods.sort_unstable();
-    lods.dedup();
-    let of_lod = |lod: u8| match Table::of_lod(files, lod) {
-        Ok(mut table) => table.doubtful(),
-        Err(Silent::TooFew) => (0..files.len()).filter(|&file| files[file].lod() == lod).collect(),
-        Err(Silent::Alike) => Vec::new(),
+    let mut table = Table::new(files);
+    let lods = table.lods();
+    let of_lod = |lod: u8| match table.measure.silent(lod) {
+        Some(Silent::TooFew) => (0..files.len()).filter(|&file| files[file].lod() == lod).collect(),
+        _ => table.doubtful(lod),
     };
     lods.into_iter().flat_map(of_lod).collect()
 }
 
-fn of_lod(files: &[Named<'_>], lod: u8) -> Vec<Misnamed> {
-    let Ok(mut table) = Table::of_lod(files, lod) else { return Vec::new() };
-    let mut moving = table.doubtful();
-    if moving.is_empty() {
-        return Vec::new();
-    }
-    moving.truncate(FILES);
-    table.arrange(&moving);
-    table.found(&moving)
-}
-
-/// The place beside another one.
-fn neighbour(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
-    at[axis] = if upper { at[axis].checked_add(1)? } else { at[axis].checked_sub(1)? };
-    Some(at)
-}
-
-/// Why the seams of a LOD show no wrong names.
-enum Silent {
-    /// There are too few.
-    TooFew,
-    /// Those of strangers do not differ more than those of neighbours.
-    Alike,
-}
-
 impl<'s> Table<'s> {
-    /// The files of a LOD by their names.
-    fn of_lod(files: &'s [Named<'s>], lod: u8) -> Result<Self, Silent> {
-        let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
-        for file in files.iter().filter(|file| file.lod() == lod) {
-            for axis in 0..3 {
-                near[axis].merge(file.screened.near[axis].into());
-                random[axis].merge(file.screened.random[axis].into());
-            }
-        }
-        let cells = |tallies: &[Tally; 3]| tallies.iter().map(|tally| tally.cells).sum::<u64>();
-        if cells(&near) < LEAST || cells(&random) < LEAST {
-            return Err(Silent::TooFew);
-        }
-        let all = |tallies: &[Tally; 3]| {
-            tallies.iter().fold(Tally::default(), |mut all, tally| {
-                all.merge(*tally);
-                all
-            })
-        };
-        let all = (all(&near), all(&random));
-        // Noise that is the same at all heights continues upwards and nowhere else.
-        let axes = [0, 1, 2].map(|axis| {
-            let own = (near[axis], random[axis]);
-            let is_known = own.0.cells >= LEAST / 3 && own.1.cells >= LEAST / 3;
-            let (near, random) = if is_known { own } else { all };
-            let telling = random.share() - near.share();
-            (telling >= TELLING).then(|| (near.share(), telling))
+    /// The files by their names.
+    pub(super) fn new(files: &'s [Named<'s>]) -> Self {
+        let at: HashMap<Place, usize> = files.iter().enumerate().map(|(i, file)| (file.place(), i)).collect();
+        let pairs = files.iter().filter_map(|file| {
+            let own = &file.screened.scaled()?.own;
+            let (link, _, place) = linked(file.place()).find(|(link, is_first, _)| link.is_octant() && *is_first)?;
+            let coarser = files[*at.get(&place)?].screened.scaled()?;
+            let Link::Octant(octant) = link else { return None };
+            let likeness = own.compare(coarser.finer.get(octant)?);
+            (likeness.blocks > 0).then(|| likeness.share())
         });
-        if axes.iter().all(Option::is_none) {
-            return Err(Silent::Alike);
-        }
-        let at: HashMap<[i32; 3], usize> = files
-            .iter()
-            .enumerate()
-            .filter(|(_, file)| file.lod() == lod)
-            .map(|(i, file)| (file.position(), i))
-            .collect();
-        Ok(Self { files, at, axes, known: HashMap::new() })
+        let measure = Measure::new(files.iter().map(|file| (file.lod(), file.screened)), pairs.collect());
+        Self { files, at, measure, known: HashMap::new() }
     }
 
-    /// Files of which no border continues a neighbour's, in the order of their places.
-    fn doubtful(&mut self) -> Vec<usize> {
-        let mut places: Vec<([i32; 3], usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();
+    fn lods(&self) -> BTreeSet<u8> {
+        self.files.iter().map(Named::lod).collect()
+    }
+
+    /// Files of a LOD that go together with no other one, or that more contradicts than supports, in the order of their places.
+    fn doubtful(&mut self, lod: u8) -> Vec<usize> {
+        if self.measure.silent(lod).is_some() && !self.measure.has_scaled() {
+            return Vec::new();
+        }
+        let of_lod = self.at.iter().filter(|((of, _), _)| *of == lod);
+        let mut places: Vec<(Place, usize)> = of_lod.map(|(at, file)| (*at, *file)).collect();
         places.sort_unstable();
-        places.retain(|&(at, file)| !self.joints(file, at).iter().any(|joint| joint.joined));
+        places.retain(|&(at, file)| {
+            let joints = self.joints(file, at);
+            let weight: f64 = joints.iter().map(|(_, joint)| joint.weight).sum();
+            weight < 0.0 || !joints.iter().any(|(_, joint)| joint.joined)
+        });
         places.into_iter().map(|(_, file)| file).collect()
     }
 
-    /// How the borders of a file would continue those of the neighbours of a place.
-    fn joints(&mut self, file: usize, at: [i32; 3]) -> Vec<Joint> {
-        let neighbours: Vec<(usize, bool, usize)> = directions()
-            .filter_map(|(axis, upper)| Some((axis, upper, *self.at.get(&neighbour(at, axis, upper)?)?)))
-            .filter(|(.., other)| *other != file)
-            .collect();
-        let each =
-            |(axis, upper, other)| if upper { self.joint(file, other, axis) } else { self.joint(other, file, axis) };
-        neighbours.into_iter().map(each).collect()
+    /// How a file goes together with those that are linked with its place, but for some of them.
+    pub(super) fn joints_of(&mut self, file: usize, but: &[usize]) -> Vec<Joint> {
+        self.joints_but(file, self.files[file].place(), but).into_iter().map(|(_, joint)| joint).collect()
     }
 
-    fn joint(&mut self, lower: usize, upper: usize, axis: usize) -> Joint {
-        let (below, above) =
-            (self.files[lower].screened.border(axis, true), self.files[upper].screened.border(axis, false));
-        // Of very many files no borders are kept, and what is known of their pairs would take much memory.
-        if below.sides.is_empty() && above.sides.is_empty() {
+    /// How a file would go together with those that are linked with a place.
+    fn joints(&mut self, file: usize, at: Place) -> Vec<(Link, Joint)> {
+        self.joints_but(file, at, &[])
+    }
+
+    fn joints_but(&mut self, file: usize, at: Place, but: &[usize]) -> Vec<(Link, Joint)> {
+        let others: Vec<(Link, bool, Place, usize)> = linked(at)
+            .filter_map(|(link, is_first, place)| Some((link, is_first, place, *self.at.get(&place)?)))
+            .filter(|(.., other)| *other != file && !but.contains(other))
+            .collect();
+        let each = |(link, is_first, place, other): (Link, bool, Place, usize)| {
+            let joint =
+                if is_first { self.joint(file, other, link, at.0) } else { self.joint(other, file, link, place.0) };
+            (link, joint)
+        };
+        others.into_iter().map(each).collect()
+    }
+
+    /// How two files go together; `lod` is that of the first one's place.
+    fn joint(&mut self, first: usize, second: usize, link: Link, lod: u8) -> Joint {
+        let (a, b) = (self.files[first].screened, self.files[second].screened);
+        // Of very many files nothing is kept, and what is known of their pairs would take much memory.
+        let is_silent = match link {
+            Link::Side(axis) => a.border(axis, true).sides.is_empty() && b.border(axis, false).sides.is_empty(),
+            Link::Octant(_) => a.scaled().is_none() || b.scaled().is_none(),
+        };
+        if is_silent {
             return Joint::default();
         }
-        if let Some(known) = self.known.get(&(lower, upper, axis)) {
+        if let Some(known) = self.known.get(&(first, second, link)) {
             return *known;
         }
-        let joint = self.axes[axis].map_or_else(Joint::default, |shares| compare(shares, below, above));
-        self.known.insert((lower, upper, axis), joint);
+        let joint = self.measure.compare(link, lod, a, b);
+        self.known.insert((first, second, link), joint);
         joint
     }
 
-    fn weight(&mut self, at: [i32; 3]) -> f64 {
+    fn weight(&mut self, at: Place) -> f64 {
         let Some(&file) = self.at.get(&at) else { return 0.0 };
-        self.joints(file, at).iter().map(|joint| joint.weight).sum()
+        self.joints(file, at).iter().map(|(_, joint)| joint.weight).sum()
     }
 
-    /// The weight of the borders around two places.
-    fn weight_of_both(&mut self, a: [i32; 3], b: [i32; 3]) -> f64 {
-        let common =
-            directions().find(|&(axis, upper)| neighbour(a, axis, upper) == Some(b)).and_then(|(axis, upper)| {
-                let (a, b) = (*self.at.get(&a)?, *self.at.get(&b)?);
-                Some(if upper { (a, b, axis) } else { (b, a, axis) })
-            });
-        let twice = common.map_or(0.0, |(lower, upper, axis)| self.joint(lower, upper, axis).weight);
+    /// The weight of all that is linked with two places of one LOD.
+    fn weight_of_both(&mut self, a: Place, b: Place) -> f64 {
+        let common = linked(a).find(|(.., other)| *other == b).and_then(|(link, is_first, _)| {
+            let (a, b) = (*self.at.get(&a)?, *self.at.get(&b)?);
+            Some(if is_first { (a, b, link) } else { (b, a, link) })
+        });
+        let twice = common.map_or(0.0, |(first, second, link)| self.joint(first, second, link, a.0).weight);
         self.weight(a) + self.weight(b) - twice
     }
 
     /// Exchanges what is in two places; either may be empty.
-    fn exchange(&mut self, a: [i32; 3], b: [i32; 3]) {
+    fn exchange(&mut self, a: Place, b: Place) {
         let [first, second] = [a, b].map(|at| self.at.remove(&at));
         self.at.extend(first.map(|file| (b, file)));
         self.at.extend(second.map(|file| (a, file)));
     }
 
-    /// Moves the files in doubt as long as borders continue better.
-    fn arrange(&mut self, moving: &[usize]) {
-        let own: Vec<[i32; 3]> = moving.iter().map(|&file| self.files[file].position()).collect();
-        let still: HashSet<[i32; 3]> = self.at.keys().copied().filter(|at| !own.contains(at)).collect();
-        let mut empty: Vec<[i32; 3]> = still
-            .iter()
-            .flat_map(|at| directions().filter_map(|(axis, upper)| neighbour(*at, axis, upper)))
-            .filter(|at| !self.at.contains_key(at))
-            .collect();
+    /// Puts files where they belong.
+    fn apply(&mut self, moves: &Moves) {
+        let is_moved = |file: usize| moves.files.iter().any(|moved| moved.file == file);
+        self.at.retain(|_, file| !is_moved(*file));
+        self.at.extend(moves.files.iter().map(|moved| ((moved.lod, moved.region), moved.file)));
+    }
+
+    /// Moves the files in doubt of a LOD as long as more goes together, and returns those that were moved; none if the evidence is too
+    /// weak. All files are where they were then.
+    fn arrange_lod(&mut self, lod: u8) -> Moves {
+        let own: HashMap<usize, Place> =
+            self.at.iter().filter(|(at, _)| at.0 == lod).map(|(at, file)| (*file, *at)).collect();
+        let mut moving: Vec<usize> = Vec::new();
+        for _ in 0..ROUNDS {
+            let more: Vec<usize> = self.doubtful(lod).into_iter().filter(|file| !moving.contains(file)).collect();
+            if more.is_empty() {
+                break;
+            }
+            moving.extend(more);
+            moving.truncate(FILES);
+            if !self.arrange(lod, &moving) {
+                break;
+            }
+        }
+        let found = self.found(&moving, &own);
+        self.at.retain(|at, _| at.0 != lod);
+        self.at.extend(own.into_iter().map(|(file, at)| (at, file)));
+        found
+    }
+
+    /// Moves files as long as more goes together, and returns whether any was moved.
+    fn arrange(&mut self, lod: u8, moving: &[usize]) -> bool {
+        let mut own: Vec<Place> = self.at.iter().filter(|(_, file)| moving.contains(file)).map(|(at, _)| *at).collect();
+        own.sort_unstable();
+        let still: HashSet<Place> = self.at.keys().copied().filter(|at| at.0 == lod && !own.contains(at)).collect();
+        let beside = |at: &Place| linked(*at).filter(|(link, ..)| !link.is_octant()).map(|(.., at)| at);
+        // With a LOD of its own, the place of a file may be beside no other one.
+        let names = moving.iter().map(|&file| self.files[file].place()).filter(|at| at.0 == lod);
+        let mut empty: Vec<Place> = still.iter().flat_map(beside).chain(names).collect();
+        empty.retain(|at| !self.at.contains_key(at));
         empty.sort_unstable();
         empty.dedup();
         empty.truncate(EMPTY);
-        let places: Vec<[i32; 3]> = own.iter().chain(&empty).copied().collect();
+        let mut is_moved = false;
         for _ in 0..moving.len() {
-            let mut best: Option<(f64, [i32; 3], [i32; 3])> = None;
+            let places: Vec<Place> = own.iter().chain(&empty).copied().collect();
+            let mut best: Option<(f64, Place, Place)> = None;
             for (i, &a) in own.iter().enumerate() {
                 for &b in places.iter().skip(i + 1) {
                     let before = self.weight_of_both(a, b);
@@ -267,63 +304,125 @@ impl<'s> Table<'s> {
             }
             let Some((_, a, b)) = best else { break };
             self.exchange(a, b);
+            is_moved = true;
         }
+        is_moved
     }
 
-    /// The files that were moved, or none if the evidence is too weak.
-    fn found(&mut self, moving: &[usize]) -> Vec<Misnamed> {
-        let mut moved: Vec<(usize, [i32; 3])> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
-        moved.sort_unstable();
-        moved.retain(|&(file, at)| moving.contains(&file) && self.files[file].position() != at);
-        let mut after = 0.0;
-        let mut found = Vec::new();
-        for &(file, at) in &moved {
-            let joints = self.joints(file, at);
-            if joints.iter().any(|joint| joint.broken) {
-                return Vec::new();
+    /// A file in a place, with what shows that it belongs there, and whether that is enough.
+    fn shown(&mut self, file: usize, (lod, region): Place) -> (Misnamed, bool) {
+        let mut shown = Misnamed { file, lod, region, neighbours: 0, seams: 0, scaled: 0 };
+        let joints = self.joints(file, (lod, region));
+        for (link, joint) in joints.iter().filter(|(_, joint)| joint.joined) {
+            match link {
+                Link::Side(_) => {
+                    shown.neighbours += 1;
+                    shown.seams += joint.blocks;
+                }
+                Link::Octant(_) => shown.scaled += joint.blocks,
             }
-            after += joints.iter().map(|joint| joint.weight).sum::<f64>();
-            let joined = joints.iter().filter(|joint| joint.joined);
-            let (neighbours, seams) = joined.fold((0, 0), |(n, seams), joint| (n + 1, seams + joint.seams));
-            found.push(Misnamed { file, region: at, neighbours, seams });
         }
+        let weight = |sign: f64| joints.iter().map(|(_, joint)| (joint.weight * sign).max(0.0)).sum::<f64>();
+        // A block that is compared with another LOD counts twice: it has more cells than a seam.
+        let is_shown = shown.seams + 2 * shown.scaled >= BLOCKS;
+        (shown, is_shown && weight(-1.0) * AGAINST <= weight(1.0))
+    }
+
+    /// The files that were moved, or none if the evidence is too weak. A file that was moved without evidence goes back.
+    fn found(&mut self, moving: &[usize], own: &HashMap<usize, Place>) -> Moves {
+        let (moved, found) = loop {
+            let mut moved: Vec<(usize, Place)> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
+            moved.sort_unstable();
+            moved.retain(|(file, at)| moving.contains(file) && own.get(file).is_some_and(|own| own != at));
+            let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at)).collect();
+            let Some(k) = shown.iter().position(|(_, is_shown)| !is_shown) else {
+                break (moved, shown.into_iter().map(|(shown, _)| shown).collect::<Vec<_>>());
+            };
+            let (file, at) = moved[k];
+            match own.get(&file) {
+                Some(home) if !self.at.contains_key(home) => {
+                    self.at.remove(&at);
+                    self.at.insert(*home, file);
+                }
+                _ => return Moves::default(),
+            }
+        };
+        let after: f64 = moved.iter().map(|(_, at)| self.weight(*at)).sum();
         for (_, at) in &moved {
             self.at.remove(at);
         }
-        self.at.extend(moved.iter().map(|&(file, _)| (self.files[file].position(), file)));
-        let before: f64 = moved.iter().map(|&(file, _)| self.weight(self.files[file].position())).sum();
-        let sure = after >= before + SURE && found.iter().all(|file| file.seams >= SEAMS);
-        if sure { found } else { Vec::new() }
+        self.at.extend(moved.iter().filter_map(|(file, _)| Some((*own.get(file)?, *file))));
+        let places = moved.iter().filter_map(|(file, _)| own.get(file));
+        let before: f64 = places.map(|at| self.weight(*at)).sum();
+        let gain = after - before;
+        if gain >= SURE { Moves { files: found, gain } } else { Moves::default() }
     }
-}
-/// How two borders go together. `near` is the share of cells that differ between neighbours, and `telling` by how much that of
-/// strangers exceeds it.
-fn compare((near, telling): (f64, f64), lower: Border<'_>, upper: Border<'_>) -> Joint {
-    let (mut differ, mut common) = (0, 0);
-    let has = |border: Border<'_>, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
-    for (at, side) in lower.sides {
-        if let Some(k) = has(upper, at) {
-            differ += side.differ(&upper.sides[k].1);
-            common += 1;
+
+    /// The weight of all pairs of LODs, and how many blocks in them go together.
+    fn weight_of_lods(&mut self) -> (f64, u32) {
+        let mut places: Vec<(Place, usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();
+        places.sort_unstable();
+        let (mut weight, mut blocks) = (0.0, 0);
+        for (at, file) in places {
+            // Each pair is counted at its coarser region.
+            for (link, is_first, other) in linked(at).filter(|(link, ..)| link.is_octant()) {
+                if let Some(&child) = self.at.get(&other).filter(|_| !is_first) {
+                    let joint = self.joint(child, file, link, other.0);
+                    weight += joint.weight;
+                    blocks += if joint.joined { joint.blocks } else { 0 };
+                }
+            }
         }
+        (weight, blocks)
     }
-    // If a border has all its telling sides, one without a partner shows that the terrain ends there.
-    let alone = |own: Border<'_>, other: Border<'_>| {
-        let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
-        if other.is_complete { missing } else { 0 }
-    };
-    let alone = alone(lower, upper) + alone(upper, lower);
-    let seams = common + alone;
-    if seams < FEWEST {
-        return Joint::default();
+
+    fn exchange_two_lods(&mut self, a: u8, b: u8) {
+        let lod = |of: u8| match of {
+            of if of == a => b,
+            of if of == b => a,
+            of => of,
+        };
+        self.at = self.at.drain().map(|((of, at), file)| ((lod(of), at), file)).collect();
     }
-    let half = f64::from(alone) * CELLS as f64 / 2.0;
-    let share = (f64::from(differ) + half) / (f64::from(seams) * CELLS as f64);
-    let strange = (share - near) / telling;
-    Joint {
-        seams: common,
-        weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(seams.min(MOST)),
-        joined: strange <= JOINED && common >= FEWEST,
-        broken: strange >= BROKEN,
+
+    /// Exchanges whole LODs as long as more goes together, and returns those that were.
+    fn exchange_lods(&mut self) -> BTreeSet<u8> {
+        let mut exchanged = BTreeSet::new();
+        if !self.measure.has_scaled() {
+            return exchanged;
+        }
+        let lods: Vec<u8> = self.lods().into_iter().collect();
+        let (mut before, _) = self.weight_of_lods();
+        for _ in 0..lods.len() {
+            // A LOD between two others that go together with it is in its place.
+            if before > 0.0 {
+                break;
+            }
+            let mut best: Option<(f64, u8, u8)> = None;
+            for (i, &a) in lods.iter().enumerate() {
+                for &b in lods.iter().skip(i + 1) {
+                    self.exchange_two_lods(a, b);
+                    let (weight, blocks) = self.weight_of_lods();
+                    self.exchange_two_lods(a, b);
+                    let is_sure = blocks >= BLOCKS && weight >= before.max(0.0) + SURE;
+                    if is_sure && weight > best.map_or(f64::MIN, |(most, ..)| most) {
+                        best = Some((weight, a, b));
+                    }
+                }
+            }
+            let Some((weight, a, b)) = best else { break };
+            self.exchange_two_lods(a, b);
+            exchanged.extend([a, b]);
+            before = weight;
+        }
+        exchanged
+    }
+
+    /// All files of LODs that were exchanged.
+    fn all_of(&mut self, lods: &BTreeSet<u8>) -> Vec<Misnamed> {
+        let mut places: Vec<(Place, usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();
+        places.retain(|(at, file)| lods.contains(&at.0) && self.files[*file].place() != *at);
+        places.sort_unstable();
+        places.into_iter().map(|(at, file)| self.shown(file, at).0).collect()
     }
 }

@@ -10,6 +10,7 @@ use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
+use crate::recover::scaled::Drawn;
 use crate::recover::screen::{self, Screened};
 use crate::recover::sketch::Sketch;
 use crate::recover::solved::Solved;
@@ -35,14 +36,17 @@ pub fn screen_placed(
     }
     let size = header.format.region_size;
     let (mut scratch, mut stored) = (Scratch::default(), Vec::new());
-    let mut sketches = Vec::new();
+    let (mut sketches, mut drawn) = (Vec::new(), Vec::new());
+    let blocks = case.entries.len();
     for placed in solved.placed.iter().filter(|placed| placed.certainty == Certainty::Certain) {
         let (Some(block), Some(at)) = (case.walk.blocks.get(placed.block), slots::position(size, placed.slot)) else {
             continue;
         };
         walk::read_pieces(source, &walk::pieces(header, block), &mut stored)?;
         let view = scratch.interpret_bytes(&stored, 0, header, None, limits);
-        sketches.extend(view.block.as_ref().and_then(Sketch::draw).map(|sketch| (at, sketch)));
+        let Some(block) = &view.block else { continue };
+        sketches.extend(Sketch::draw(block).map(|sketch| (at, sketch)));
+        drawn.extend(Drawn::draw(block, at, size, blocks).map(|drawn| (at, drawn)));
     }
-    Ok(Some(Screened::new(&sketches, size)))
+    Ok(Some(Screened::new(&sketches, size).with_scaled(&drawn, size, blocks)))
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::godot::slots;
+use crate::recover::scaled::{Drawn, Scaled};
 use crate::recover::sketch::{CELLS, Side, Sketch};
 
 /// The blocks that fit worst are tried in each other's places: the most of them.
@@ -96,6 +97,10 @@ pub struct Screened {
     is_complete: [[bool; 2]; 3],
     /// The blocks at its borders; `None` if there are none. Boxed, since of very many files none are kept.
     sides: Option<Box<[[Vec<BorderSide>; 2]; 3]>>,
+    /// A number that only files with the same blocks have; `None` if too few of them show something.
+    pub content: Option<u64>,
+    /// What its blocks have in common with those of other LODs; `None` if that shows nothing.
+    scaled: Option<Box<Scaled>>,
     /// Seams between neighbours in the region, along each axis.
     pub near: [RegionTally; 3],
     /// The same sides against those of other blocks of the same height.
@@ -131,6 +136,20 @@ impl Screened {
         screened
     }
 
+    /// The same with what the region has in common with other LODs, given with the positions of the blocks in it; so many are in use.
+    #[must_use]
+    pub fn with_scaled(mut self, drawn: &[([u16; 3], Drawn)], size: [u16; 3], blocks: usize) -> Self {
+        let scaled = Scaled::new(drawn, size, blocks);
+        self.scaled = (!scaled.is_empty()).then(|| Box::new(scaled));
+        self
+    }
+
+    /// What its blocks have in common with those of other LODs; `None` if that shows nothing.
+    #[must_use]
+    pub fn scaled(&self) -> Option<&Scaled> {
+        self.scaled.as_deref()
+    }
+
     /// The border at one side; `upper` is the one towards larger coordinates.
     #[must_use]
     pub fn border(&self, axis: usize, upper: bool) -> Border<'_> {
@@ -152,6 +171,10 @@ impl Screened {
             }
         }
         self.drop_empty();
+        if let Some(scaled) = &mut self.scaled {
+            scaled.shorten(files);
+        }
+        self.scaled = self.scaled.take().filter(|scaled| !scaled.is_empty());
     }
 
     /// Drops the list of the borders if there is no block in any.

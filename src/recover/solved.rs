@@ -10,7 +10,7 @@ use crate::recover::torn_table::own;
 use crate::recover::weights::Weights;
 
 /// What is known of the places of a region's blocks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Solved {
     /// The places, by slot.
     pub placed: Vec<Placed>,
@@ -31,6 +31,18 @@ pub struct Solved {
 }
 
 impl Solved {
+    /// The same with no place certain.
+    #[must_use]
+    pub fn at_most_likely(&self) -> Self {
+        let mut solved = Self { as_listed: false, ..self.clone() };
+        for placed in &mut solved.placed {
+            placed.certainty = placed.certainty.min(Certainty::Likely);
+            placed.voxels = placed.voxels.min(Certainty::Likely);
+            placed.p = placed.p.min(Weights::default().likely);
+        }
+        solved
+    }
+
     /// Whether seams show beyond doubt that blocks of a table that fits its sectors belong elsewhere.
     #[must_use]
     pub fn is_contradicted(&self) -> bool {

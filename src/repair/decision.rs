@@ -255,6 +255,9 @@ pub(super) const UNKNOWN_LAYOUT: &str = "its layout is not known";
 /// Why a file is set aside that is a rig of VoxEdit: it held no block.
 pub(super) const NO_REGION: &str = "it is a rig of VoxEdit and no region file";
 
+/// Why a file is set aside whose blocks belong to the place of another file, which has them too.
+pub(super) const COPIED: &str = "its blocks are those of another region file";
+
 /// Why a file is set aside into which the engine never stored a block.
 pub(super) const NEVER_STORED: &str = "nothing is behind its header";
 

@@ -15,7 +15,7 @@ use crate::recover::names::Misnamed;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, HEALTHY, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, COPIED, HEALTHY, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::left::uncopied_of_lost;
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
@@ -281,23 +281,38 @@ fn one_forest(
     let mut misnamed = survey::misnamed(forest, &seams);
     let mut named = with_names(forest, &misnamed);
     let doubtful = LazyCell::new(|| survey::in_doubt(forest, &seams));
-    let (mut ready, placed) = solve(save, &named, &layout, &looks, store, all, &|number| doubtful.contains(&number))?;
+    let sure = HashSet::new();
+    let files = Solving { layout: &layout, looks: &looks, doubted: &sure };
+    let (mut ready, placed) = solve(save, &named, files, store, all, &|number| doubtful.contains(&number))?;
     if !placed.is_empty() {
+        let mut changed = HashSet::new();
         for (number, screened) in placed {
             seams[number] = screened;
+            changed.insert(number);
         }
         // The table of a damaged region puts other blocks at its borders, so the names are asked again with its blocks in place.
         // With another name it has other neighbours.
         let again = survey::misnamed(forest, &seams);
         if again != misnamed {
             named = with_names(forest, &again);
-            (ready, _) = solve(save, &named, &layout, &looks, store, all, &|_| false)?;
+            (ready, _) = solve(save, &named, files, store, all, &|_| false)?;
             misnamed = again;
+        }
+        // No place in a file is certain if the file itself seems to be in a wrong one.
+        let doubted: HashSet<usize> = match misnamed.is_empty() {
+            true => survey::contradicted(forest, &seams).intersection(&changed).copied().collect(),
+            false => HashSet::new(),
+        };
+        if !doubted.is_empty() {
+            (ready, _) = solve(save, &named, Solving { doubted: &doubted, ..files }, store, all, &|_| false)?;
         }
     }
     let forest = &*named;
+    let is_misnamed = |file: usize| misnamed.iter().any(|found| found.file == file);
+    let copied = survey::copied(forest, &seams).into_iter().filter(|found| found.is_contradicted);
+    let aside: HashSet<usize> = copied.map(|found| found.file).filter(|&file| !is_misnamed(file)).collect();
     for (plan, ready) in plans.iter_mut().zip(ready) {
-        of_files(save, forest, target, store, &looks, ready, plan);
+        of_files(save, forest, target, store, (&looks, &aside), ready, plan);
         for found in &misnamed {
             let name = forest.dir.join(&forest.regions[found.file].name);
             let planned = plan.regions.iter_mut().filter(|region| region.path == name);
@@ -315,13 +330,22 @@ fn one_forest(
 /// What is planned for the regions of a forest that are not healthy, by their paths, for each of several sets of options.
 type Ready = Vec<HashMap<PathBuf, RegionPlan>>;
 
+/// What is known of the files of a forest before they are solved.
+#[derive(Clone, Copy)]
+struct Solving<'p> {
+    /// The layout that the header of a file should have.
+    layout: &'p dyn Fn(&RegionFile) -> Option<Format>,
+    looks: &'p [Standing],
+    /// The numbers of files in which no place is certain.
+    doubted: &'p HashSet<usize>,
+}
+
 /// Solves the regions of a forest that are not healthy, each with the coordinates that its blocks belong to, and plans them. Also
 /// returns the numbers and the seams of those that `is_doubtful` accepts and whose blocks are not where their tables have them.
 fn solve<'s>(
     save: &Save,
     forest: &'s Forest,
-    layout: &dyn Fn(&RegionFile) -> Option<Format>,
-    looks: &[Standing],
+    Solving { layout, looks, doubted }: Solving<'_>,
     store: Option<&Store>,
     all: &[Options<'_>],
     is_doubtful: &dyn Fn(usize) -> bool,
@@ -332,6 +356,7 @@ fn solve<'s>(
     let mut placed = Vec::new();
     survey::solve_all(save, &files, looks, options, |number, walk, solved| {
         let format = layout(walk.file);
+        let solved = if doubted.contains(&number) { &solved.at_most_likely() } else { solved };
         for (ready, options) in ready.iter_mut().zip(all) {
             ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
         }
@@ -351,25 +376,27 @@ fn with_names<'f>(forest: &'f Forest, misnamed: &[Misnamed]) -> Cow<'f, Forest> 
     let mut forest = Cow::Borrowed(forest);
     for found in misnamed {
         let file = &mut forest.to_mut().regions[found.file];
-        file.position = found.region;
+        (file.lod, file.position) = (found.lod, found.region);
         file.is_renamed = true;
     }
     forest
 }
 
-/// Adds the plans of all region files of a forest: those that were walked over, and the others.
+/// Adds the plans of all region files of a forest: those that were walked over, and the others. Those of `aside`, by their numbers, have
+/// the blocks of other files.
 fn of_files(
     save: &Save,
     forest: &Forest,
     target: &Target,
     store: Option<&Store>,
-    looks: &[Standing],
+    (looks, aside): (&[Standing], &HashSet<usize>),
     mut ready: HashMap<PathBuf, RegionPlan>,
     plan: &mut Plan,
 ) {
-    for (file, look) in forest.regions.iter().zip(looks) {
+    for (number, (file, look)) in forest.regions.iter().zip(looks).enumerate() {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
+            _ if aside.contains(&number) => simple(save, forest, &file.name, file.lod, Action::SetAside, COPIED),
             // Nothing is wrong with the file, and its blocks are not lost: the layout is missing.
             Standing::Nothing if target.format.is_none() && has_unknown_layout(file) => {
                 simple(save, forest, &file.name, file.lod, Action::Copy, UNKNOWN_LAYOUT)

@@ -14,6 +14,7 @@ use crate::parallel;
 use crate::recover::assemble::forget_inner;
 pub(super) use crate::recover::cluster::Sides;
 use crate::recover::cluster::{self, Broken, Extent, Member, clusters_of, extent_of, has_lods};
+use crate::recover::copies::{self, Copied};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
@@ -192,6 +193,16 @@ fn named<'s>(forest: &'s Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
 /// The files of a forest that have the names of others, by the seams of all of them.
 pub(super) fn misnamed(forest: &Forest, screened: &[Screened]) -> Vec<Misnamed> {
     names::misnamed(&named(forest, screened))
+}
+
+/// The numbers of the files of a forest whose places nothing supports and much contradicts.
+pub(super) fn contradicted(forest: &Forest, screened: &[Screened]) -> HashSet<usize> {
+    names::contradicted(&named(forest, screened)).into_iter().collect()
+}
+
+/// The files of a forest with the blocks of others.
+pub(super) fn copied(forest: &Forest, screened: &[Screened]) -> Vec<Copied> {
+    copies::copied(&named(forest, screened))
 }
 
 /// The numbers of the files of a forest whose names are in doubt.

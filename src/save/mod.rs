@@ -318,7 +318,14 @@ impl RegionFile {
     /// Its name as the game looks for it.
     #[must_use]
     pub fn right_name(&self) -> PathBuf {
-        if self.is_renamed { self.name.with_file_name(name_of(self.position)) } else { self.name.to_path_buf() }
+        if !self.is_renamed {
+            return self.name.to_path_buf();
+        }
+        let dir = self.name.parent().unwrap_or(Path::new(""));
+        // The directories of two LODs may be exchanged.
+        let is_of_other_lod = dir.file_name().and_then(scan::parse_lod).is_some_and(|lod| lod != self.lod);
+        let dir = if is_of_other_lod { dir.with_file_name(format!("lod{}", self.lod)) } else { dir.to_owned() };
+        dir.join(name_of(self.position))
     }
 
     /// Whether it is a rig of VoxEdit in the place of a region file.

@@ -13,6 +13,7 @@ mod flat;
 mod golden;
 mod least;
 mod maps;
+mod names;
 mod once;
 mod paks;
 mod repeating;

@@ -107,13 +107,14 @@ const COUNTS: [Code; 2] = [Code::TableCount, Code::TableCountZero];
 const PAGES: [Code; 3] = [Code::StreamNotDatabase, Code::StreamPage, Code::StreamRowLost];
 
 /// Codes of files that have the names of others, or names that the game does not look for.
-pub(super) const RENAMED: [Code; 7] = [
+pub(super) const RENAMED: [Code; 8] = [
     Code::BlockFileName,
     Code::CopyName,
     Code::NameRegion,
     Code::PakDuplicate,
     Code::PakName,
     Code::PakPlace,
+    Code::RegionCopied,
     Code::RegionMisnamed,
 ];
 

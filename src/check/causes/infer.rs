@@ -162,6 +162,10 @@ impl Evidence {
             let files = count(misnamed, "region file");
             evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
         }
+        let doubled = self.count(&[Code::RegionCopied]);
+        if doubled > 0 {
+            evidence.push(format!("{} {} the blocks of another one", count(doubled, "region file"), has(doubled)));
+        }
         let copied = self.count(&[Code::CopyName]);
         if copied > 0 {
             evidence.push(format!("a copy changed the name of {}", count(copied, "file")));

@@ -16,10 +16,12 @@ use crate::check::causes::GIVEN_FORMULA;
 use crate::check::outcome::Outcome;
 use crate::check::{Level, Options, Report, Row, TakeRows, copied, unchanged};
 use crate::damage::{Code, Damage};
-use crate::godot::region::{Entry, refusal_words};
+use crate::godot::region::{Entry, Format, refusal_words};
 use crate::godot::slots::{self, SlotFormula};
 use crate::godot::verify::Verified;
+use crate::recover::copies::Content;
 use crate::recover::quick::{self, Glance, Print};
+use crate::recover::scaled::Drawn;
 use crate::recover::screen::{self, Screened};
 use crate::recover::sketch::Sketch;
 use crate::save::{Forest, Listed, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
@@ -119,16 +121,21 @@ fn check_seen<S: Source>(
     let mut sizes = Vec::new();
     let (mut versions, mut probed) = (0u8, None);
     let mut prints = Vec::new();
+    let mut content = Content::default();
     // To see whether blocks continue each other, they have to be decoded.
     let has_sketches = options.level == Level::Semantic && by_sector.len() <= screen::MOST;
-    let mut sketches = Vec::new();
-    let sector_size = region.header.format.sector_size;
+    let (mut sketches, mut drawn) = (Vec::new(), Vec::new());
+    let Format { sector_size, region_size, .. } = region.header.format;
     let keep = |listed: Listed, view: io::Result<View<'_>>| {
         if let (Some(seen), Ok(view)) = (seen, &view) {
             seen(listed.entry, view);
         }
         match options.level {
-            Level::Semantic => Outcome::with_print(view, sector_size, has_sketches),
+            Level::Semantic => Outcome::with_print(view, sector_size, |block| {
+                let at = slots::position(region_size, listed.slot).filter(|_| has_sketches);
+                let draw = |at| (Sketch::draw(block), Drawn::draw(block, at, region_size, by_sector.len()));
+                at.map(draw).unwrap_or_default()
+            }),
             _ => Outcome::from_view(view),
         }
     };
@@ -145,7 +152,11 @@ fn check_seen<S: Source>(
             rows.push(Row::new(report.name(), region, *listed, block.as_ref()));
         }
         let Some(mut block) = block else { continue };
+        if let (Some(print), Some(Sketch::Sides(_))) = (&block.print, &block.sketch) {
+            content.add(listed.slot, print.all);
+        }
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
+        drawn.extend(block.drawn.take().map(|drawn| (listed.slot, drawn)));
         // An entry that leads into the middle of a block may show any version.
         if !block.damage.iter().any(|damage| damage.code.hides_data()) {
             versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
@@ -166,19 +177,29 @@ fn check_seen<S: Source>(
     if leftovers {
         leftovers::check(region, &by_sector, sizes, options, report);
     }
-    report.screened = screen(region, probed, sketches);
+    report.screened = screen(region, probed, sketches, drawn);
+    report.screened.content = content.number();
     name_blocks(region, versions, probed, report, rows);
 }
 
 /// Looks at the seams of a region. Where the slots of the old formula are, blocks next to each other are not those of
 /// neighbouring slots.
-fn screen<S: Source>(region: &Region<S>, probed: Option<u8>, sketches: Vec<(u32, Sketch)>) -> Screened {
+fn screen<S: Source>(
+    region: &Region<S>,
+    probed: Option<u8>,
+    sketches: Vec<(u32, Sketch)>,
+    drawn: Vec<(u32, Drawn)>,
+) -> Screened {
     let size = region.header.format.region_size;
     if region.slots_with(probed) == SlotFormula::Legacy {
         return Screened::default();
     }
-    let at = |(slot, sketch)| Some((slots::position(size, slot)?, sketch));
-    Screened::new(&sketches.into_iter().filter_map(at).collect::<Vec<_>>(), size)
+    Screened::new(&placed(size, sketches), size).with_scaled(&placed(size, drawn), size, region.entries.len())
+}
+
+/// What blocks show, with their positions in the region.
+fn placed<T>(size: [u16; 3], of_slots: Vec<(u32, T)>) -> Vec<([u16; 3], T)> {
+    of_slots.into_iter().filter_map(|(slot, shown)| Some((slots::position(size, slot)?, shown))).collect()
 }
 
 /// Sets the positions of blocks in findings, once block versions imply the slot formula.

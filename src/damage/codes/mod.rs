@@ -50,6 +50,7 @@ codes! {
 
     // The header of a region file.
     RegionMisnamed = "region-misnamed", Error, "a region file with the name of another", region::MISNAMED;
+    RegionCopied = "region-copied", Warning, "a region file with the blocks of another", region::COPIED;
     RegionMissing = "region-missing", Warning, "a region file that is missing", region::MISSING;
     RegionEmpty = "region-empty", Error, "an empty file", region::EMPTY;
     RegionNotRegion = "region-not-region", Error, "not a region file", region::NOT_REGION;

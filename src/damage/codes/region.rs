@@ -3,9 +3,19 @@
 use crate::damage::text::{Text, any, when};
 
 pub(super) const MISNAMED: Text = Text {
-    messages: &[any("blocks of the file belong to another region", "{found}; the name says {expected}")],
+    messages: &[
+        when("LOD of the blocks", "blocks of the file belong to another LOD", "{found}; the name says {expected}"),
+        when("borders of the blocks", "blocks of the file continue none of the neighbouring regions", ""),
+        any("blocks of the file belong to another region", "{found}; the name says {expected}"),
+    ],
     next: "Run `voxscope repair SAVE --out NEW`: it gives the file the name of the region that its blocks belong to.",
-    explanation: "Only the name of a file gives the coordinates of its region. None of the blocks at the borders of this file continues the neighbouring regions, and at another place they do: files were exchanged or renamed, by hand or by a restored backup. The game shows the terrain of the file in the wrong place, with cliffs at its borders. Regions of a save are compared if it has at most about 6,800 region files.",
+    explanation: "Only the name of a file gives the coordinates of its region. The borders of this file do not continue the neighbouring regions, or other LODs have other terrain there, and at another place they agree: files were exchanged or renamed, by hand or by a restored backup. The game shows the terrain of the file in the wrong place, with cliffs at its borders. Regions of a save are compared if it has at most about 6,800 region files.",
+};
+
+pub(super) const COPIED: Text = Text {
+    messages: &[any("blocks of the file are also in another region file", "that of region {found}")],
+    next: "Look at both places in the game or with `voxscope show`, and replace the wrong file from a backup: `voxscope repair SAVE --out NEW --from-backup OLD`.",
+    explanation: "Two region files have the same blocks in the same slots, although these are neither of one kind of voxel nor alike: a file was copied over another one, to a new name, or into the directory of another LOD. Where borders with neighbouring regions, or other LODs of the same place, show which of the two files is wrong, the finding says so, and if they leave no doubt, `repair` moves that file to lost+found. The blocks that the game had saved under its name are lost unless there is a backup. Worlds that repeat themselves are not reported.",
 };
 
 pub(super) const MISSING: Text = Text {

@@ -30,6 +30,13 @@ pub(super) const SAMPLES: &[Sample] = &[
             Ok(())
         })
     }),
+    Sample::damaged("region-copied", "A region file was copied over another one.", &[Code::RegionCopied], |dir| {
+        alter_of(&wide(), dir, |draft| {
+            let copy = draft.file("regions/lod0/r.0.0.0.vxr")?.clone();
+            *draft.file("regions/lod0/r.1.0.1.vxr")? = copy;
+            Ok(())
+        })
+    }),
     Sample::damaged("name-region", "A copy of a region file made by hand.", &[Code::NameRegion], |dir| {
         alter(dir, |draft| {
             let copy = draft.file(REGION)?.clone();

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::godot::forest::MAX_LODS;
 
 /// `lodN`, N from 0 to 23 as the engine writes it.
-pub(super) fn parse_lod(name: &OsStr) -> Option<u8> {
+pub(crate) fn parse_lod(name: &OsStr) -> Option<u8> {
     let digits = name.to_str()?.strip_prefix("lod")?;
     canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
 }

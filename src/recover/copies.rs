@@ -1,0 +1,123 @@
+//! Finds region files that are copies of others: the same blocks in the same slots, so that one of the two files is not what the game
+//! saved.
+//!
+//! Worlds may repeat themselves. So nothing is reported if the borders and other LODs of all files with the same blocks fit, or if
+//! much of a save is like the rest of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::recover::likeness::Joint;
+use crate::recover::names::{Named, Table};
+
+/// The least different blocks that are no chance.
+const BLOCKS: usize = 4;
+
+/// The most files with the same blocks, and one in how many of the files that have so many blocks.
+const FILES: usize = 3;
+const SHARE: usize = 4;
+
+/// The least weight with which borders and other LODs contradict a place for certain.
+const SURE: f64 = 8.0;
+
+/// The blocks of a region file that show something, in their slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    sum: u64,
+    blocks: BTreeSet<u64>,
+}
+
+impl Content {
+    /// Adds a block that shows something, with the hash of its stored bytes.
+    pub fn add(&mut self, slot: u32, hash: u64) {
+        let mixed = (hash ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.sum = self.sum.wrapping_add(mixed ^ mixed >> 29);
+        if self.blocks.len() < BLOCKS {
+            self.blocks.insert(hash);
+        }
+    }
+
+    /// A number that only files with the same blocks have; `None` if there are too few different ones.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        (self.blocks.len() >= BLOCKS).then_some(self.sum)
+    }
+}
+
+/// A region file with the blocks of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Its index.
+    pub file: usize,
+    /// The index of the other file.
+    pub other: usize,
+    /// Whether the blocks belong to the place of the other file: its borders or other LODs fit there, and not here.
+    pub is_of_other: bool,
+    /// Whether they contradict the place of this file for certain.
+    pub is_contradicted: bool,
+}
+
+/// Finds the files with the blocks of others, in their order.
+#[must_use]
+pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
+    let mut same: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (i, file) in files.iter().enumerate() {
+        if let Some(content) = file.screened.content {
+            same.entry(content).or_default().push(i);
+        }
+    }
+    let all: usize = same.values().map(Vec::len).sum();
+    same.retain(|_, files| files.len() > 1);
+    let repeated: usize = same.values().map(Vec::len).sum();
+    if same.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new(files);
+    let mut found = Vec::new();
+    for group in same.values().filter(|group| group.len() <= FILES) {
+        // What supports the place of each of them, and what contradicts it. What they show of each other says nothing.
+        let weights: Vec<(f64, f64)> = group.iter().map(|&file| weigh(&table.joints_of(file, group))).collect();
+        let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * 2.0 <= support;
+        let is_contradicted = |&(support, against): &(f64, f64)| against > support;
+        let is_repeated = repeated * SHARE > all && !weights.iter().any(is_contradicted);
+        if is_repeated || weights.iter().all(is_supported) {
+            continue;
+        }
+        let right = weights.iter().position(is_supported);
+        for (k, &file) in group.iter().enumerate().filter(|(k, _)| right != Some(*k)) {
+            let other = right.unwrap_or(usize::from(k == 0));
+            let is_of_other = right.is_some() && !is_supported(&weights[k]);
+            let is_contradicted = is_of_other && weights[k].1 >= SURE && is_contradicted(&weights[k]);
+            found.push(Copied { file, other: group[other], is_of_other, is_contradicted });
+        }
+    }
+    found.sort_unstable_by_key(|found| found.file);
+    found
+}
+
+/// What supports a place, and what contradicts it.
+fn weigh(joints: &[Joint]) -> (f64, f64) {
+    joints.iter().fold((0.0, 0.0), |(support, against), joint| {
+        (support + joint.weight.max(0.0), against - joint.weight.min(0.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_blocks_in_the_same_slots_have_the_same_number() {
+        let number = |blocks: &[(u32, u64)]| {
+            let mut content = Content::default();
+            blocks.iter().for_each(|&(slot, hash)| content.add(slot, hash));
+            content.number()
+        };
+        let all = [(1, 11), (2, 12), (3, 13), (4, 14)];
+        let [a, b, c, d] = all;
+        assert_eq!(number(&all), number(&[d, b, a, c]), "in any order");
+        assert!(number(&all).is_some());
+        assert_ne!(number(&all), number(&[(1, 12), (2, 11), c, d]), "in other slots");
+        assert_eq!(number(&[a, b, c]), None, "too few");
+        assert_eq!(number(&[(1, 11), (2, 11), (3, 11), (4, 11), (5, 11)]), None, "a flat world");
+    }
+}

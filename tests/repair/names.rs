@@ -1,0 +1,111 @@
+//! Region files that were exchanged, moved or copied in small saves of several LODs: borders say little there, other LODs all the more.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use voxscope::check;
+use voxscope::damage::Code;
+use voxscope::demo;
+use voxscope::save::{Options, Save};
+
+use crate::mend;
+
+/// All region files of a save, by their paths in it.
+fn region_files(save: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let opened = Save::open(save, &Options::default()).unwrap();
+    let read = |name: &Path| (name.to_owned(), fs::read(save.join(name)).unwrap());
+    opened.regions().map(|(_, file)| read(&file.name)).collect()
+}
+
+fn sample(name: &str, to: &Path) {
+    let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+    (sample.make)(to).unwrap();
+}
+
+fn path(save: &Path, lod: u8, [x, y, z]: [i32; 3]) -> PathBuf {
+    save.join(format!("regions/lod{lod}/r.{x}.{y}.{z}.vxr"))
+}
+
+fn exchange(a: &Path, b: &Path) {
+    let away = a.with_extension("away");
+    fs::rename(a, &away).unwrap();
+    fs::rename(b, a).unwrap();
+    fs::rename(&away, b).unwrap();
+}
+
+/// How many findings of a code a check has.
+fn count(save: &Path, code: Code) -> usize {
+    let opened = Save::open(save, &Options::default()).unwrap();
+    let mut found = 0;
+    let options = check::Options::default().level(check::Level::Semantic);
+    check::run(&opened, &options, |finding| found += usize::from(finding.code() == code));
+    found
+}
+
+/// A sample, damaged, and the files that a repair makes of it.
+fn repaired(name: &str, damage: impl FnOnce(&Path)) -> (usize, usize, BTreeMap<PathBuf, Vec<u8>>) {
+    let dir = tempfile::tempdir().unwrap();
+    let [save, copy] = ["save", "copy"].map(|name| dir.path().join(name));
+    sample(name, &save);
+    damage(&save);
+    let found = [Code::RegionMisnamed, Code::RegionCopied].map(|code| count(&save, code));
+    mend(&save, &copy, false);
+    (found[0], found[1], region_files(&copy))
+}
+
+fn right(name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let dir = tempfile::tempdir().unwrap();
+    let save = dir.path().join("save");
+    sample(name, &save);
+    assert_eq!((count(&save, Code::RegionMisnamed), count(&save, Code::RegionCopied)), (0, 0), "{name}");
+    region_files(&save)
+}
+
+#[test]
+fn exchanged_directories_of_lods_are_put_right() {
+    for name in ["lods", "current"] {
+        let right = right(name);
+        let (found, _, copy) = repaired(name, |save| exchange(&save.join("regions/lod0"), &save.join("regions/lod1")));
+        assert!(found > 0 && copy == right, "{name}: {found}");
+    }
+}
+
+#[test]
+fn files_of_small_saves_with_the_names_of_others_get_their_own() {
+    let right = right("lods");
+    let of = |pairs: &'static [(u8, [i32; 3], [i32; 3])]| {
+        move |save: &Path| pairs.iter().for_each(|&(lod, a, b)| exchange(&path(save, lod, a), &path(save, lod, b)))
+    };
+    let (found, _, copy) = repaired("lods", of(&[(0, [0, 0, 0], [-1, 0, 0]), (0, [0, 0, -1], [-1, 0, -1])]));
+    assert!(found == 4 && copy == right, "two pairs: {found}");
+    let (found, _, copy) = repaired("lods", of(&[(2, [0, 0, 0], [0, 0, -1])]));
+    assert!(found == 2 && copy == right, "in LOD 2: {found}");
+    let (found, _, copy) = repaired("lods", |save| {
+        fs::rename(path(save, 0, [0, 0, 0]), path(save, 0, [1, 0, 0])).unwrap();
+        fs::rename(path(save, 0, [-1, 0, 0]), path(save, 0, [0, 0, 0])).unwrap();
+    });
+    assert!(found == 2 && copy == right, "two files moved on by one: {found}");
+}
+
+#[test]
+fn a_copy_of_a_region_file_under_another_name_is_reported() {
+    let right = right("lods");
+    let copied = |to: (u8, [i32; 3])| {
+        repaired("lods", move |save| {
+            fs::copy(path(save, 0, [0, 0, 0]), path(save, to.0, to.1)).unwrap();
+        })
+    };
+    for to in [(0, [-1, 0, 0]), (1, [0, 0, 0])] {
+        let (_, found, mut copy) = copied(to);
+        assert_eq!(found, 1, "{to:?}");
+        // What other files show is wrong is not kept. The file that was there is lost.
+        let name = path(Path::new(""), to.0, to.1);
+        assert!(!copy.contains_key(&name), "{to:?}");
+        copy.insert(name.clone(), right[&name].clone());
+        assert!(copy == right, "{to:?}");
+    }
+    let (_, found, copy) = copied((0, [1, 0, 0]));
+    assert_eq!(found, 1, "under a new name");
+    assert!(right.iter().all(|(name, bytes)| copy.get(name) == Some(bytes)));
+}
