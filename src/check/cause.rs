@@ -146,7 +146,9 @@ impl CauseKind {
                 "An engine before March 2024 placed the blocks with negative coordinates, which engines of today read one slot away"
             }
             Self::OldSlots => "Engines with different slot formulas wrote the save",
-            Self::TableChanged => "Something other than the game changed the table of a region file",
+            Self::TableChanged => {
+                "Something other than the game changed the table of a region file or the keys of a stream"
+            }
             Self::Storage => "Storage or a transfer changed bytes of the save",
             Self::Foreign => "Another program or engine wrote parts of the save",
             Self::Settings => "The engine refuses to save blocks with the settings of the save",

@@ -12,7 +12,9 @@ use crate::check::{BlockAt, Level, Options, Report, Row, TakeRows, copied, uncha
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
-use crate::printable::{grouped, triple};
+use crate::printable::{grouped, likelihood, triple};
+use crate::recover::decide::Certainty;
+use crate::recover::keys::{self, WrongKey};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
 use crate::sqlite::pages::Pages;
@@ -100,6 +102,8 @@ pub(super) fn check<S: Source>(
     if !passes_on {
         twice(stream, 0..stream.rows.len(), report);
     }
+    // The seams of all rows are compared before any row is reported.
+    let wrong_keys = find_wrong_keys(stream, options);
     let mut owners = stream.owners.clone();
     let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
     let mut reported = 0;
@@ -127,6 +131,9 @@ pub(super) fn check<S: Source>(
                 }
                 if let Some(examined) = examined {
                     report_row(stream, (*number, row), examined, &mut owners, report);
+                }
+                if let Some(wrong) = wrong_keys.get(number) {
+                    report_wrong_key(stream, row, wrong, report);
                 }
             }
         }
@@ -302,6 +309,30 @@ fn report_row<S: Source>(
     report.stats.plain_bytes += block.plain + instances.plain;
     report.block(number, block);
     report.block(number, instances);
+}
+
+/// Rows with the keys of other blocks, by their numbers. Other rules report rows that cannot be read.
+fn find_wrong_keys<S: Source>(stream: &Stream<S>, options: &Options<'_>) -> HashMap<u32, WrongKey> {
+    if options.level < Level::Semantic {
+        return HashMap::new();
+    }
+    let found = keys::find_wrong_keys(stream, options.effort.factor(), &options.watch.quiet());
+    found.unwrap_or_default().into_iter().map(|wrong| (wrong.row, wrong)).collect()
+}
+
+fn report_wrong_key<S: Source>(stream: &Stream<S>, row: &StreamRow, wrong: &WrongKey, report: &mut Report) {
+    let Some(own) = row.place else { return };
+    let damage = Damage::new(Code::StreamMisplaced, stream.pages.span_in_file(row.page), "key of the row")
+        .expected(Value::triple(own.position))
+        .found(Value::triple(wrong.place.position));
+    let lod =
+        if wrong.place.lod == own.lod { String::new() } else { format!("It is a block of LOD {}. ", wrong.place.lod) };
+    let sure = match wrong.certainty {
+        Certainty::Certain => "certain".to_owned(),
+        _ => format!("{} likely", likelihood(wrong.p)),
+    };
+    let remark = format!("{lod}This is {sure}: its borders match those of its neighbours there.");
+    report.slot(wrong.row, damage, Some(remark));
 }
 
 /// Pages that nothing points to, unless a damaged page explains them.

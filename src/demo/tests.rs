@@ -24,6 +24,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::ForestEmpty,
     Code::LodGap,
     Code::PakMisplaced,
+    Code::StreamMisplaced,
     Code::PageZeroed,
     Code::MetaDiffers,
     Code::ConversionLeft,

@@ -49,6 +49,7 @@ impl Mark {
             | Code::TableOverlap
             | Code::StreamKeyTwice
             | Code::PakMisplaced
+            | Code::StreamMisplaced
             | Code::PakOverlap => Self::Misplaced,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
             Code::TableBeyondEnd => Self::Absent,

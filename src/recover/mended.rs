@@ -4,6 +4,8 @@
 //! are in a row but for gaps. Each gap has the sectors of a lost or changed entry. An entry that differs from that of a gap in few bits
 //! is taken for it.
 
+use std::collections::BTreeSet;
+
 use crate::godot::region::Entry;
 use crate::recover::region::{Case, Listing};
 use crate::recover::solve;
@@ -74,7 +76,8 @@ impl Mended {
     fn new(case: &Case, listings: Vec<(Listing, Option<usize>)>) -> Self {
         let (entries, of) = listings.into_iter().unzip();
         let walk = Walk::clone(&case.walk);
-        let case = Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries, walk, gap: 0 };
+        let case =
+            Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries, walk, gap: 0, taken: BTreeSet::new() };
         Self { case, of }
     }
 

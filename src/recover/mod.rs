@@ -18,6 +18,7 @@ pub mod explained;
 pub mod faces;
 mod joint;
 mod likeness;
+pub mod keys;
 pub mod map;
 pub mod mended;
 pub mod moved;

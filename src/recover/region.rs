@@ -1,6 +1,6 @@
 //! What is known of one region while a save is solved.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use crate::godot::region::{Entry, Header};
@@ -46,6 +46,8 @@ pub struct Case {
     pub walk: Walk,
     /// Entries that were cut out of its table or, below 0, inserted, at a place that does not show.
     pub gap: i32,
+    /// Slots of blocks that take no part: no other block can be in them.
+    pub taken: BTreeSet<u32>,
 }
 
 /// Entries that lead too far from which on a table is garbage in places.
@@ -89,7 +91,8 @@ impl Case {
         let entries = listed.into_iter().filter_map(listing).collect();
         let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
         let shape = region.slot_positions(slots);
-        Ok(Self { lod: region.lod, shape, raw, entries, walk, gap: gap(&region.source, &region.header) })
+        let gap = gap(&region.source, &region.header);
+        Ok(Self { lod: region.lod, shape, raw, entries, walk, gap, taken: BTreeSet::new() })
     }
 }
 

@@ -10,10 +10,10 @@ use crate::recover::scaled::{Drawn, Scaled};
 use crate::recover::sketch::{CELLS, Side, Sketch};
 
 /// The blocks that fit worst are tried in each other's places: the most of them.
-const SUSPECTS: usize = 256;
+pub(super) const SUSPECTS: usize = 256;
 
 /// A block is one of them if its share of cells that differ exceeds the share of all blocks by this much.
-const MISFIT: f64 = 0.2;
+pub(super) const MISFIT: f64 = 0.2;
 
 /// Two blocks seem exchanged if at least so many fewer cells differ in each other's places, and at most this share of those
 /// that differed before.
@@ -21,7 +21,7 @@ const GAIN: u32 = 20;
 const REST: f64 = 0.4;
 
 /// This many places that another block would fit much better show that blocks changed places in a ring.
-const RING: usize = 3;
+pub(super) const RING: usize = 3;
 
 /// Blocks at each side of a region that are kept to compare it with its neighbours.
 const BORDER: usize = 24;
@@ -243,32 +243,11 @@ impl<'s> Blocks<'s> {
             misfits.iter().enumerate().filter(|(_, misfit)| is_odd(misfit)).map(|(i, misfit)| (misfit.0, i)).collect();
         odd.sort_unstable_by(|a, b| b.cmp(a));
         odd.truncate(SUSPECTS);
-        let has_pair = odd
-            .iter()
-            .enumerate()
-            .any(|(k, &(_, a))| odd.iter().skip(k + 1).any(|&(_, b)| self.is_exchange(&blocks[a], &blocks[b])));
-        has_pair || self.has_ring(&odd)
-    }
-
-    /// Whether other ones of some blocks fit the places of several of them much better: if more than two changed places, hardly any
-    /// two fit each other's. Each block is given with the cells that differ in its place.
-    fn has_ring(&self, odd: &[(u32, usize)]) -> bool {
-        let fits_better = |&(before, own): &(u32, usize)| {
-            let at = self.all[own].0;
-            let mut others = odd.iter().filter(|(_, other)| *other != own);
-            others.any(|(_, other)| is_much_better(before, self.misfit(&self.all[*other].1, at, None).0))
-        };
-        odd.iter().filter(|of| fits_better(of)).take(RING).count() == RING
-    }
-
-    /// Whether two blocks fit each other's places much better than their own.
-    fn is_exchange(&self, (at, a): &([u16; 3], Sketch), (bt, b): &([u16; 3], Sketch)) -> bool {
-        let sum = |first: &Sketch, second: &Sketch| {
-            let (first, second) = (self.misfit(first, *at, Some(*bt)), self.misfit(second, *bt, Some(*at)));
-            (first.0 + second.0, first.1.min(second.1))
-        };
-        let ((before, seams), (after, _)) = (sum(a, b), sum(b, a));
-        seams >= 2 && is_much_better(before, after)
+        let misfit =
+            |i: usize, at: usize, but: Option<usize>| self.misfit(&blocks[i].1, blocks[at].0, but.map(|b| blocks[b].0));
+        let has_pair =
+            odd.iter().enumerate().any(|(k, &(_, a))| odd.iter().skip(k + 1).any(|&(_, b)| is_exchange(a, b, &misfit)));
+        has_pair || odd.iter().filter(|of| find_better(**of, &odd, &misfit).is_some()).take(RING).count() == RING
     }
 
     /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
@@ -306,6 +285,28 @@ fn sides_at(blocks: &[([u16; 3], Sketch)], size: [u16; 3], axis: usize, upper: b
     // The same choice at both sides of a border.
     sides.sort_unstable_by_key(|(at, _)| (mix(*at), *at));
     sides
+}
+
+/// Whether two blocks fit each other's places much better than their own. `misfit` gives the cells that differ and the neighbours that
+/// are compared if the first block were in the place of the second one, without the neighbour in the place of the third one.
+pub(super) fn is_exchange(a: usize, b: usize, misfit: &impl Fn(usize, usize, Option<usize>) -> (u32, u32)) -> bool {
+    let sum = |first: usize, second: usize| {
+        let (first, second) = (misfit(first, a, Some(b)), misfit(second, b, Some(a)));
+        (first.0 + second.0, first.1.min(second.1))
+    };
+    let ((before, seams), (after, _)) = (sum(a, b), sum(b, a));
+    seams >= 2 && is_much_better(before, after)
+}
+
+/// A block among some that fits the place of one of them much better: if more than two changed places, hardly any two fit each
+/// other's. Each block is given with the cells that differ in its place, and `misfit` is as for [`is_exchange`].
+pub(super) fn find_better(
+    (before, own): (u32, usize),
+    odd: &[(u32, usize)],
+    misfit: &impl Fn(usize, usize, Option<usize>) -> (u32, u32),
+) -> Option<usize> {
+    let mut others = odd.iter().map(|(_, other)| *other).filter(|other| *other != own);
+    others.find(|&other| is_much_better(before, misfit(other, own, None).0))
 }
 
 /// Whether so many fewer cells differ than before that the other blocks fit much better.

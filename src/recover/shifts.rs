@@ -257,7 +257,7 @@ mod tests {
         let mut walk = Walk::default();
         (walk.blocks, walk.sectors) = (blocks, at);
         let shape = SlotPositions { region: [0; 3], size: [8; 3], formula: SlotFormula::Euclidean };
-        Case { lod: 0, shape, raw: Vec::new(), entries, walk, gap: 0 }
+        Case { lod: 0, shape, raw: Vec::new(), entries, walk, gap: 0, taken: Default::default() }
     }
 
     const LENGTHS: [u32; 14] = [5, 3, 9, 1, 7, 2, 8, 4, 1, 6, 3, 9, 5, 2];

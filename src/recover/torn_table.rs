@@ -11,6 +11,8 @@
 //! all others lead to whole blocks of just their length. An old table shows itself by an entry that is at odds with no
 //! other one and yet leads to no such block, or by blocks behind the last entry; then nothing is set apart.
 
+use std::collections::BTreeSet;
+
 use crate::recover::explained::listed;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk::{Walk, Walked};
@@ -133,7 +135,15 @@ pub(super) fn part(case: &Case, entries: Vec<usize>, blocks: Vec<usize>, holes: 
     }
     walk.sectors = first;
     Part {
-        case: Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries: listings, walk, gap: 0 },
+        case: Case {
+            lod: case.lod,
+            shape: case.shape,
+            raw: Vec::new(),
+            entries: listings,
+            walk,
+            gap: 0,
+            taken: BTreeSet::new(),
+        },
         of: [entries, blocks],
     }
 }

@@ -90,6 +90,13 @@ pub struct Walk {
 }
 
 impl Walk {
+    /// Blocks of one sector each that are in a row.
+    #[must_use]
+    pub fn of_blocks(blocks: Vec<Walked>) -> Self {
+        let sectors = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+        Self { blocks, sectors, complete: true, ..Self::default() }
+    }
+
     /// Whether two runs of `count` sectors hold the same bytes; false where that is not known.
     #[must_use]
     pub fn same(&self, a: u32, b: u32, count: u32) -> bool {

@@ -59,7 +59,11 @@ impl CauseKind {
                     || (self == Self::PowerLost && PAGES.contains(&code))
             }
             Self::TwoWriters => WRITING.contains(&code) || COUNTS.contains(&code),
-            Self::TableChanged => WRITING.contains(&code) || COUNTS.contains(&code) || code == Code::TableBeyondEnd,
+            Self::TableChanged => {
+                WRITING.contains(&code)
+                    || COUNTS.contains(&code)
+                    || matches!(code, Code::TableBeyondEnd | Code::StreamMisplaced)
+            }
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldFormula => matches!(code, Code::SlotsTold | Code::SlotsOld),
             Self::OldSlots => code == Code::SlotsMixed,

@@ -100,6 +100,14 @@ impl Evidence {
             let others = [CauseKind::Mixed, CauseKind::DiskFull];
             causes.push(Cause::new(CauseKind::TableChanged, self.displaced, vec![evidence], &others));
         }
+        let keys = self.count(&[Code::StreamMisplaced]);
+        if keys > 0 {
+            let evidence = match keys {
+                1 => "1 row of a stream has the key of another block".to_owned(),
+                n => format!("{} rows of streams have the keys of other blocks", grouped(n)),
+            };
+            causes.push(Cause::new(CauseKind::TableChanged, keys, vec![evidence], &[]));
+        }
         // The engine never truncates, so a file is cut off by something else.
         if self.cut > 0 {
             let blocks = self.blocks_with(|code| CUT.contains(&code));

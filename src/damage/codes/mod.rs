@@ -206,6 +206,7 @@ codes! {
     StreamKeyRule = "stream-key-rule", Error, "keys above LOD 0 by the rule of 2021", stream::KEY_RULE;
     StreamKeyMixed = "stream-key-mixed", Note, "keys above LOD 0 of two rules", stream::KEY_MIXED;
     StreamKeyTwice = "stream-key-twice", Error, "two rows for one position", stream::KEY_TWICE;
+    StreamMisplaced = "stream-misplaced", Error, "a row with the key of another block", stream::MISPLACED;
     StreamValue = "stream-value", Error, "a value of the wrong type", stream::VALUE;
     StreamRowEmpty = "stream-row-empty", Note, "a row with neither voxels nor instances", stream::ROW_EMPTY;
 

@@ -160,6 +160,12 @@ pub(super) const KEY_TWICE: Text = Text {
     explanation: "The keys of two rows name the same position. SQLite rejects equal keys, so the keys are written in two ways, or one of the rows was found outside the table. At most one of them is what the game shows there.",
 };
 
+pub(super) const MISPLACED: Text = Text {
+    messages: &[any("key of the row is that of another block", "block belongs to {found}; the key says {expected}")],
+    next: "Run `voxscope repair SAVE --out NEW`: it gives the rows whose places are certain their keys. Add `--level likely` for likely ones, `--from-backup OLD` to settle more.",
+    explanation: "Only the key of a row gives the position of its block. The voxels at the borders of the block do not continue those of the blocks beside its key, and at the key of another row they do: a program exchanged the keys of rows, or wrote values into other rows. The game shows such blocks in the wrong places, with cliffs at their borders. A block does not store its position, so a row is reported only if all rows that changed places with it are known, and other places fit much worse. `check --level decode` does not find it.",
+};
+
 pub(super) const VALUE: Text = Text {
     messages: &[any("column {field} has the wrong type", "{found}; expected {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it keeps the row's other columns and puts this value into lost+found. Add `--from-backup OLD` to take the row from a backup.",

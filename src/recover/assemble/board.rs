@@ -166,13 +166,14 @@ impl<'c> Board<'c> {
         seams.into_iter().filter(|(_, of)| is_strong(*of)).map(|(height, _)| height).collect()
     }
 
-    /// The case and slot of a position.
+    /// The case and slot of a position; `None` for the slot of a block that takes no part.
     pub fn slot_at(&self, lod: u8, position: [i32; 3]) -> Option<(usize, u32)> {
         // Regions of one LOD have the same size but for damaged ones.
-        let size = self.cases.iter().find(|case| case.lod == lod)?.shape.size;
         let shape = self.cases.iter().find(|case| case.lod == lod)?.shape;
-        let (region, slot) = crate::godot::slots::place_block(position, size, shape.formula)?;
-        Some((*self.regions.get(&(lod, region))?, slot))
+        let (region, slot) = crate::godot::slots::place_block(position, shape.size, shape.formula)?;
+        let case = *self.regions.get(&(lod, region))?;
+        let is_taken = self.cases.get(case).is_some_and(|case| case.taken.contains(&slot));
+        (!is_taken).then_some((case, slot))
     }
 
     pub fn learn(&mut self, inside: &[(Side, Side, usize)]) {

@@ -11,6 +11,7 @@ use crate::repair::decision::Origin;
 use crate::repair::stream::examine::{BlobFault, Seen, SeenRows, State, Stored, Usual};
 use crate::repair::stream::keys::{self, Reading};
 use crate::repair::stream::plain::PlainRows;
+use crate::repair::stream::wrong_keys::WrongKeys;
 use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
 use crate::repair::{Certainty, Error, KeptReason, Options};
 use crate::save::{Blob, Stream, StreamScratch};
@@ -24,6 +25,9 @@ const SEVERAL: &str = "several rows have its place, and which is right is not kn
 const OTHER: &str = "another row of its place is the one that the game reads";
 const BETTER: &str = "another row of its place is whole";
 const RULE: &str = "its key was that of the rule of 2021";
+const WRONG_KEY: &str = "its key was that of another block";
+const UNSURE_KEY: &str =
+    "its key was that of another block, and its borders do not show for certain which one is its own";
 
 /// The inputs of the decision about a stream.
 pub(super) struct Deciding<'d> {
@@ -31,6 +35,8 @@ pub(super) struct Deciding<'d> {
     pub seen: &'d SeenRows,
     /// Rows that are written as they are and need no decision.
     pub plain: &'d PlainRows,
+    /// Rows with the keys of other blocks.
+    pub wrong_keys: &'d WrongKeys,
     pub meta: Meta,
     pub usual: &'d Usual,
     pub options: &'d Options<'d>,
@@ -78,7 +84,12 @@ impl Deciding<'_> {
                 bare.push((place, number));
                 continue;
             }
+            let moved = self.wrong_keys.place(number);
+            let (place, why) = moved.map_or((place, why), |(place, _)| (place, Some(WRONG_KEY)));
             match self.claim(number, why) {
+                Some(claim) if moved.is_some_and(|(_, certainty)| certainty < claim.certainty) => {
+                    claims.push((place, Claim { certainty: Certainty::Likely, doubt: UNSURE_KEY, ..claim }));
+                }
                 Some(claim) => claims.push((place, claim)),
                 None => self.lose(plan, number, LostPart::Row, STALE, Some(place)),
             }

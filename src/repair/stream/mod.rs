@@ -12,6 +12,7 @@ mod plain;
 mod report;
 mod settings;
 mod write;
+mod wrong_keys;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -26,6 +27,7 @@ use crate::godot::stream::meta::Meta;
 use crate::repair::decision::Origin;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
+use crate::repair::stream::wrong_keys::WrongKeys;
 use crate::repair::{Action, Certainty, Error, KeptReason, Options};
 use crate::save::{OwnedKey, Save, Stream, StreamFile, Table};
 use crate::source::FileSource;
@@ -271,12 +273,15 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         plan.why = "it has more pages or rows than are read";
         return Ok(plan);
     }
-    if stream.rows.len() > healthy::MANY && healthy::is_healthy(&mut stream, options).map_err(failed)? {
+    let wrong_keys = WrongKeys::find(&stream, options).map_err(failed)?;
+    options.go_on()?;
+    let is_many = stream.rows.len() > healthy::MANY;
+    if is_many && wrong_keys.is_empty() && healthy::is_healthy(&mut stream, options).map_err(failed)? {
         options.go_on()?;
         return Ok(plan);
     }
     // Block sizes are compared with the settings once these are decided.
-    let sorted = plain::sort(&mut stream, options).map_err(failed)?;
+    let sorted = plain::sort(&mut stream, &wrong_keys, options).map_err(failed)?;
     options.go_on()?;
     let plain::Sorted { plain, seen, owners, settled } = match sorted {
         Some(sorted) => sorted,
@@ -304,6 +309,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         stream: &stream,
         seen: &seen,
         plain: &plain,
+        wrong_keys: &wrong_keys,
         meta: settled.meta,
         usual: &usual,
         options,
@@ -327,14 +333,14 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         return Ok(StreamPlan { unsettled: plan.unsettled, ..StreamPlan::new(save, file) });
     }
     plan.action = Action::Rebuild;
-    plan.why = why(&stream, sound, &plan);
+    plan.why = why(&stream, sound, &wrong_keys, &plan);
     plan.handle(save);
     let settings = settled.rows;
     plan.work = Some(Arc::new(Work { stream, meta: settled.meta, settings, depths: usual.depths }));
     Ok(plan)
 }
 
-fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static str {
+fn why(stream: &Stream<FileSource>, sound: bool, wrong_keys: &WrongKeys, plan: &StreamPlan) -> &'static str {
     let has = |codes: &[Code]| stream.damage.iter().any(|d| codes.contains(&d.code));
     if has(&[Code::StreamShifted]) {
         "bytes were inserted into it or cut out of it"
@@ -348,6 +354,8 @@ fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static 
         "its settings are damaged"
     } else if has(&[Code::StreamKeyRule]) {
         "its keys above LOD 0 were those of the rule of 2021"
+    } else if !wrong_keys.is_empty() {
+        "rows of it have the keys of other blocks"
     } else if sound {
         "rows of it are damaged"
     } else {

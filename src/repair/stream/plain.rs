@@ -6,6 +6,7 @@ use super::examine::{self, Seen, SeenRows, State};
 use super::healthy::{self, MANY};
 use super::keys::{self, Reading};
 use super::settings::{self, Settled};
+use super::wrong_keys::WrongKeys;
 use crate::godot::stream::loc::{Format, KeyRule};
 use crate::repair::Options;
 use crate::save::Stream;
@@ -70,12 +71,16 @@ pub(super) fn is_plain(seen: &Seen, format: Format, side: u16) -> bool {
 ///
 /// # Errors
 /// I/O errors.
-pub(super) fn sort(stream: &mut Stream<FileSource>, options: &Options<'_>) -> std::io::Result<Option<Sorted>> {
+pub(super) fn sort(
+    stream: &mut Stream<FileSource>,
+    wrong_keys: &WrongKeys,
+    options: &Options<'_>,
+) -> std::io::Result<Option<Sorted>> {
     if stream.rows.len() <= MANY || stream.rule != KeyRule::New || options.backup.is_some() {
         return Ok(None);
     }
     let Some((settled, format, side)) = healthy::certain_settings(stream)? else { return Ok(None) };
-    let mut plain = alone(stream);
+    let mut plain = alone(stream, wrong_keys);
     let mut has_block = false;
     let mut others: Vec<(u32, Seen)> = Vec::new();
     // `is_plain` compares the block sizes.
@@ -126,8 +131,8 @@ pub(super) fn sort(stream: &mut Stream<FileSource>, options: &Options<'_>) -> st
     Ok(is_same.then_some(Sorted { plain, seen, owners, settled }))
 }
 
-/// The rows that the game finds and that are the only ones of their position.
-fn alone(stream: &Stream<FileSource>) -> PlainRows {
+/// The rows that the game finds and that are the only ones of their position, which is that of their block.
+fn alone(stream: &Stream<FileSource>, wrong_keys: &WrongKeys) -> PlainRows {
     let mut alone = PlainRows::default();
     let mut before = None;
     let mut rows = (0u32..).zip(&stream.rows).peekable();
@@ -135,7 +140,8 @@ fn alone(stream: &Stream<FileSource>) -> PlainRows {
         let is_first = row.place != before;
         let is_last = rows.peek().is_none_or(|(_, next)| next.place != row.place);
         before = row.place;
-        if row.place.is_some() && is_first && is_last && !row.odd && !row.lost && !row.moved && !row.misplaced {
+        let is_sound = !row.odd && !row.lost && !row.moved && !row.misplaced && !wrong_keys.contains(number);
+        if row.place.is_some() && is_first && is_last && is_sound {
             alone.insert(number);
         }
     }
