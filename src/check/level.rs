@@ -10,7 +10,8 @@ pub enum Level {
     /// Also the data of every block.
     #[default]
     Decode,
-    /// Also the walk of a region's sectors, compared with its table: blocks that decode but belong elsewhere.
+    /// Also the walk of a region's sectors, compared with its table, and the seams of pak regions and streams: blocks that decode but
+    /// belong elsewhere.
     Semantic,
 }
 

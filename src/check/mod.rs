@@ -300,9 +300,9 @@ pub fn walk(
     options.watch.begin(Step::Walking, save.regions().map(|(_, file)| file.len).sum());
     let (_, doubts) = find_doubts(save, options);
     let mut counts = Counts::default();
-    // Exchanged chunks of pak regions.
+    // Exchanged chunks of pak regions, and rows of streams.
     let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
-    for file in save.files().filter(|file| matches!(file, File::Pak(..))) {
+    for file in save.files().filter(|file| matches!(file, File::Pak(..) | File::Stream(_))) {
         let plain = Options { level: Level::Decode, ..glance };
         let before = check_file(save, file, &plain, &semantic::Doubts::default());
         let after = check_file(save, file, &glance, &semantic::Doubts::default());

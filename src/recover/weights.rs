@@ -332,3 +332,30 @@ pub(super) const SHIFT: ShiftWeights = ShiftWeights {
     chance_distances: 256,
     chance_share: 0.9,
 };
+
+/// The numbers by which a run of keys whose values moved on by one is found in a stream. Cells are those of sketches, 16 of each side.
+pub(super) struct RunWeights {
+    /// The fewest keys of a run, less one. Two keys that were exchanged are left to the solver. Chosen.
+    pub least: usize,
+    /// How many fewer cells must differ once a run is moved back. Chosen: four whole sides.
+    pub gain: u32,
+    /// The fewest seams that arise by that. Chosen.
+    pub seams: u64,
+    /// The largest part of the cells that differed before that may differ then, of the seams that change. Chosen: as for two
+    /// blocks of a region.
+    pub rest: f64,
+    /// Keys before and after each end of a run that may be its end as well, and by how many cells the run must be better than with
+    /// another end. Chosen.
+    pub ends: usize,
+    pub clear: u32,
+    /// The probability that is stated for a row at an end in doubt. Chosen: the least that counts as likely.
+    pub likely: f64,
+    /// Keys from which a run is followed: those at which its first block gains most. Chosen.
+    pub starts: usize,
+    /// Cells by which a run may gain less than it did before it is followed no further. Chosen: blocks beside a run that are not
+    /// yet in it differ from its blocks.
+    pub drop: i64,
+}
+
+pub(super) const RUN: RunWeights =
+    RunWeights { least: 2, gain: 64, seams: 8, rest: 0.4, ends: 8, clear: 20, likely: 0.98, starts: 64, drop: 4096 };

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::damage::Code;
 use crate::demo::Sample;
 use crate::demo::draft::{put, unmade};
+use crate::demo::forest::{Extent, ForestSpec};
 use crate::demo::stream::{StreamSpec, instances, write_changed, write_stream};
 use crate::godot::container::{self, Mode};
 use crate::godot::stream::loc::{Format, Place};
@@ -135,6 +136,25 @@ pub(super) const SAMPLES: &[Sample] = &[
     ),
     Sample::damaged("stream-key-twice", "Two keys for one place.", &[Code::StreamKey, Code::StreamKeyTwice], |dir| {
         sql(dir, "INSERT INTO blocks SELECT loc | (1 << 60), vb, instances FROM blocks WHERE loc = 0")
+    }),
+    Sample::damaged("stream-misplaced", "Two rows of a stream were exchanged.", &[Code::StreamMisplaced], |dir| {
+        // The blocks (0, 0, 0) and (-2, -1, 1), as the keys have them.
+        let [a, b] = ["0", "(65534 << 32) | (65535 << 16) | 1"];
+        write_changed(
+            &dir.join(FILE),
+            &StreamSpec {
+                blocks: ForestSpec {
+                    lods: vec![Extent { from: [-3, -1, -3], to: [3, 1, 3] }],
+                    ..ForestSpec::default()
+                },
+                ..StreamSpec::default()
+            },
+            &format!(
+                "UPDATE blocks SET loc = -1 WHERE loc = {a};
+                UPDATE blocks SET loc = {a} WHERE loc = {b};
+                UPDATE blocks SET loc = {b} WHERE loc = -1"
+            ),
+        )
     }),
     Sample::damaged("stream-value", "A text where voxels should be.", &[Code::StreamValue], |dir| {
         sql(dir, "UPDATE blocks SET vb = 'voxels' WHERE loc = 0")

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::index;
+use crate::godot::stream::loc::Place;
 use crate::parallel;
 use crate::recover::faces::Faces;
 use crate::recover::walk::Walked;
@@ -26,6 +27,13 @@ struct Block {
     voxels: u128,
     version: u8,
     faces: Option<Faces>,
+}
+
+/// The place beside another one.
+pub(super) fn step(place: Place, axis: usize, upper: bool) -> Option<Place> {
+    let mut position = place.position;
+    position[axis] = if upper { position[axis].checked_add(1)? } else { position[axis].checked_sub(1)? };
+    Some(Place { position, ..place })
 }
 
 /// What `work` makes of the whole blocks of rows, in their order; nothing of damaged ones, and of those of another size.

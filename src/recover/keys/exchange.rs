@@ -6,9 +6,11 @@ use std::io;
 use crate::godot::stream::loc::Place;
 use crate::recover::assemble::{self, Assembled, Fit, Start};
 use crate::recover::keys::WrongKey;
-use crate::recover::keys::blocks::walk_rows;
+use crate::recover::keys::blocks::{step, walk_rows};
 use crate::recover::keys::layout::Layout;
+use crate::recover::keys::permutation::settle;
 use crate::recover::region::{Case, Listing};
+use crate::recover::screen::directions;
 use crate::recover::settled;
 use crate::recover::walk::Walk;
 use crate::recover::weights::Weights;
@@ -73,12 +75,7 @@ fn find_taken<S: Source>(stream: &Stream<S>, layout: &Layout, keys: &[(u32, Plac
     let own: HashSet<Place> = keys.iter().map(|(_, place)| *place).collect();
     let beside = |place: &Place| {
         let place = *place;
-        (0..6).filter_map(move |k| {
-            let (axis, step) = (k / 2, if k % 2 == 0 { -1 } else { 1 });
-            let mut position = place.position;
-            position[axis] = position[axis].checked_add(step)?;
-            Some(Place { position, ..place })
-        })
+        directions().filter_map(move |(axis, upper)| step(place, axis, upper))
     };
     let is_taken = |place: &Place| !own.contains(place) && stream.find(*place).is_some();
     let taken = own.iter().flat_map(beside).filter(is_taken);
@@ -88,32 +85,21 @@ fn find_taken<S: Source>(stream: &Stream<S>, layout: &Layout, keys: &[(u32, Plac
 /// The blocks that change places among each other, and where each belongs. Every place that a block leaves is filled by another one of
 /// them, so that the rest of the stream stays as it is. `slots` are the slots of the blocks by their keys.
 fn find_moves(case: &Case, slots: &[u32], made: &Assembled) -> Vec<(usize, Fit)> {
-    let table: HashMap<u32, usize> = slots.iter().copied().zip(0..).collect();
-    let changed = settled::exchanged(case, &table, made);
-    let fits: HashMap<u32, Fit> = made.fits.iter().map(|fit| (fit.slot, *fit)).collect();
-    // Blocks of the same bytes are interchangeable: of several that go round among themselves, the one stays that is there.
-    let source = |slot: u32| {
-        let mut fit = *fits.get(&slot)?;
-        for _ in 0..slots.len() {
-            let from = *slots.get(fit.block)?;
-            if changed.contains(&from) {
-                return Some((from, fit.block));
-            }
-            fit.block = fits.get(&from)?.block;
-        }
-        None
-    };
-    let mut moves: HashMap<u32, (u32, usize)> =
-        changed.iter().filter_map(|&slot| Some((slot, source(slot)?))).collect();
+    let own: HashMap<u32, usize> = slots.iter().copied().zip(0..).collect();
+    let changed = settled::exchanged(case, &own, made);
+    let fits: HashMap<usize, Fit> = made.fits.iter().filter_map(|fit| Some((*own.get(&fit.slot)?, *fit))).collect();
+    let mut moves: HashMap<usize, usize> = fits.iter().map(|(to, fit)| (*to, fit.block)).collect();
     loop {
         let before = moves.len();
-        let left: HashSet<u32> = moves.values().map(|(from, _)| *from).collect();
-        let filled: HashSet<u32> = moves.keys().copied().collect();
-        moves.retain(|to, (from, _)| left.contains(to) && filled.contains(from));
+        let left: HashSet<usize> = moves.values().copied().collect();
+        let filled: HashSet<usize> = moves.keys().copied().collect();
+        moves.retain(|to, from| left.contains(to) && filled.contains(from));
         if moves.len() == before {
             break;
         }
     }
-    let moved = moves.into_iter().filter_map(|(to, (_, block))| Some((block, *fits.get(&to)?)));
-    moved.collect()
+    let settled = settle(&moves, |a, b| case.content(a) == case.content(b));
+    let is_changed = |to: &usize| slots.get(*to).is_some_and(|slot| changed.contains(slot));
+    let moved = settled.into_iter().filter(|(to, _)| is_changed(to));
+    moved.filter_map(|(to, from)| Some((from, *fits.get(&to)?))).collect()
 }

@@ -1,13 +1,19 @@
 //! Finds rows of a stream that have each other's keys. The key of a row is all that gives the position of its block, so only the
 //! seams between blocks can show that keys were exchanged.
 //!
-//! The keys are taken for the slots of one virtual region ([`layout`]) and the rows for its blocks, so that the solver for regions
-//! ([`assemble`](super::assemble)) decides. Of a large stream a first look ([`look`]) has to show which blocks are asked about.
+//! A first look ([`look`]) reads all blocks once. Where the values of a run of keys moved on by one, [`run`] finds it. Everything
+//! else is left to the solver for regions ([`assemble`](super::assemble)): the keys are taken for the slots of one virtual region
+//! ([`layout`]) and the rows for its blocks. Of a large stream the first look has to show which blocks are compared ([`suspects`]).
+//! What the solver says counts only if every block fits its new place ([`confirm`]).
 
 mod blocks;
+mod confirm;
 mod exchange;
 mod layout;
 mod look;
+mod permutation;
+mod run;
+mod suspects;
 
 use std::io;
 
@@ -42,12 +48,15 @@ pub fn find_wrong_keys<S: Source>(stream: &Stream<S>, effort: u64, watch: &Watch
     if stream.rule == KeyRule::Old {
         return Ok(Vec::new());
     }
-    let few: Vec<u32> = keyed_rows(stream).map(|(number, _)| number).take(FEW + 1).collect();
-    let rows = if few.len() <= FEW { few } else { look::find_suspects(stream, watch)? };
-    if watch.is_cancelled() {
-        return Ok(Vec::new());
+    let look = look::Look::new(stream, watch)?;
+    let moved = look.all.as_ref().map_or_else(Vec::new, |all| run::find_moved(stream, all, watch));
+    if !moved.is_empty() || watch.is_cancelled() {
+        return Ok(moved);
     }
-    exchange::find_exchanged(stream, &rows, effort, watch)
+    let few: Vec<u32> = keyed_rows(stream).map(|(number, _)| number).take(FEW + 1).collect();
+    let rows = if few.len() <= FEW { few } else { suspects::find_suspects(stream, &look.odd)? };
+    let found = exchange::find_exchanged(stream, &rows, effort, watch)?;
+    confirm::keep_fitting(stream, found, &look.usual)
 }
 
 /// The rows with voxels whose keys are beyond doubt, with their numbers and places: of each place the row that the game finds.

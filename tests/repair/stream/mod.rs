@@ -1,5 +1,6 @@
 //! Repair of SQLite streams: every row that can be read is in the copy to the byte, nothing is invented, nothing is lost.
 
+mod keys;
 mod put_right;
 mod whole;
 
