@@ -90,6 +90,9 @@ pub(super) fn check<S: Source>(
         options.advance(stream.pages.source.len());
         return;
     }
+    if !stream.rows.is_empty() && stream.rows.iter().all(|row| row.voxels == Blob::Null) {
+        report.file(Damage::new(Code::StreamNoVoxels, Span::default(), "column `vb`"), None);
+    }
     // Rows whose numbers are in the order of their pages are complete with the others that are examined together.
     let passes_on =
         !report.keeps_findings() && rows.as_deref().is_some_and(TakeRows::passes_on) && stream.has_rows_by_page();

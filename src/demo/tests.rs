@@ -25,6 +25,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::LodGap,
     Code::PakMisplaced,
     Code::StreamMisplaced,
+    Code::StreamNoVoxels,
     Code::PageZeroed,
     Code::MetaDiffers,
     Code::ConversionLeft,

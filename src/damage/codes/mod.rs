@@ -208,6 +208,7 @@ codes! {
     StreamKeyTwice = "stream-key-twice", Error, "two rows for one position", stream::KEY_TWICE;
     StreamMisplaced = "stream-misplaced", Error, "a row with the key of another block", stream::MISPLACED;
     StreamValue = "stream-value", Error, "a value of the wrong type", stream::VALUE;
+    StreamNoVoxels = "stream-no-voxels", Note, "a stream without voxels", stream::NO_VOXELS;
     StreamRowEmpty = "stream-row-empty", Note, "a row with neither voxels nor instances", stream::ROW_EMPTY;
 
     // Voxel maps.

@@ -126,7 +126,7 @@ pub(super) const META_TWICE: Text = Text {
 pub(super) const META_FIELD: Text = Text {
     messages: &[any("{field} is not valid", "{found}; expected {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it corrects the setting if the keys and the blocks show it.",
-    explanation: "A field of the row of settings is not a number or is out of range: versions 0 and 1 are known, blocks have 2 to 256 voxels along an axis (block_size_po2 is 1 to 8; the engine uses 4 and 5), and the format of keys is 0 to 3, only 0 in version 0. If the format is unknown, voxscope uses the one that fits the keys.",
+    explanation: "A field of the row of settings is not a number or is out of range: versions 0 and 1 are known, blocks have 2 to 256 voxels along an axis (block_size_po2 is 1 to 8; the engine uses 4 and 5), and the format of keys is 0 to 3, only 0 in version 0. If the format is unknown, voxscope uses the one that fits the keys. A valid format is reported if no block has a neighbour by it, while most have one by the other format of integers: the game then finds the blocks far away.",
 };
 
 pub(super) const KEY: Text = Text {
@@ -170,6 +170,12 @@ pub(super) const VALUE: Text = Text {
     messages: &[any("column {field} has the wrong type", "{found}; expected {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it keeps the row's other columns and puts this value into lost+found. Add `--from-backup OLD` to take the row from a backup.",
     explanation: "The columns `vb` and `instances` hold blobs or NULL. This one holds a number or a text, which the engine never writes.",
+};
+
+pub(super) const NO_VOXELS: Text = Text {
+    messages: &[any("no row of the stream has voxels", "")],
+    next: "Nothing has to be done if the world has only instances of its own. Otherwise look for a backup: the file has no voxels to restore.",
+    explanation: "The column `vb` of every row is NULL. The game writes such rows for blocks of which it saves only instances. If the world had voxels, a program removed them: the game generates its terrain anew, without what players built.",
 };
 
 pub(super) const ROW_EMPTY: Text = Text {

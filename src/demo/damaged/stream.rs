@@ -111,6 +111,12 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("stream-meta-format", "Keys of format 9.", &[Code::StreamMetaField], |dir| {
         sql(dir, "UPDATE meta SET coordinate_format = 9")
     }),
+    Sample::damaged(
+        "stream-meta-other-format",
+        "Keys with 16 bits per coordinate that are read as keys with 19.",
+        &[Code::StreamMetaField],
+        |dir| sql(dir, "UPDATE meta SET coordinate_format = 1"),
+    ),
     Sample::damaged("stream-key", "A key of LOD 99.", &[Code::StreamKey], |dir| {
         sql(dir, "UPDATE blocks SET loc = 99 << 48 WHERE loc = 0")
     }),
@@ -158,6 +164,9 @@ pub(super) const SAMPLES: &[Sample] = &[
     }),
     Sample::damaged("stream-value", "A text where voxels should be.", &[Code::StreamValue], |dir| {
         sql(dir, "UPDATE blocks SET vb = 'voxels' WHERE loc = 0")
+    }),
+    Sample::damaged("stream-no-voxels", "A stream that has lost its voxels.", &[Code::StreamNoVoxels], |dir| {
+        sql(dir, "DELETE FROM blocks WHERE loc >= 1 << 48; UPDATE blocks SET vb = NULL")
     }),
     Sample::damaged("stream-row-empty", "A row with neither voxels nor instances.", &[Code::StreamRowEmpty], |dir| {
         sql(dir, "UPDATE blocks SET vb = NULL, instances = NULL WHERE loc = 0")

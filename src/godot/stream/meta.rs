@@ -4,6 +4,9 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Decoded, Value};
 use crate::godot::stream::loc::{Format, Key};
 
+/// The field of the format of keys, as damage names it.
+pub const FORMAT_FIELD: &str = "coordinate_format of the stream";
+
 /// The row of `meta`; `None` for a field that is missing or not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
@@ -45,7 +48,7 @@ impl Meta {
             Some(Format::Int16)
         } else {
             let last = if version == Some(0) { 0 } else { 3 };
-            number(2, "coordinate_format of the stream", (0, last)).and_then(Format::from_code)
+            number(2, FORMAT_FIELD, (0, last)).and_then(Format::from_code)
         };
         Self { version, block_size_po2, format }
     }

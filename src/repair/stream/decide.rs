@@ -84,7 +84,8 @@ impl Deciding<'_> {
                 bare.push((place, number));
                 continue;
             }
-            let moved = self.wrong_keys.place(number);
+            // Seams were compared at the places that the keys have by the settings of the stream.
+            let moved = self.wrong_keys.place(number).filter(|_| self.meta.format == self.stream.format);
             let (place, why) = moved.map_or((place, why), |(place, _)| (place, Some(WRONG_KEY)));
             match self.claim(number, why) {
                 Some(claim) if moved.is_some_and(|(_, certainty)| certainty < claim.certainty) => {

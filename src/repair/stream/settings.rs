@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::bytes::Span;
 use crate::damage::Code;
 use crate::godot::stream::loc::{Format, Key};
-use crate::godot::stream::meta::Meta;
+use crate::godot::stream::meta::{FORMAT_FIELD, Meta};
 use crate::repair::stream::examine::{Seen, State};
 use crate::repair::stream::keys;
 use crate::save::{OwnedKey, Stream};
@@ -70,7 +70,8 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     let said_version = agreed(metas.iter().filter_map(|meta| meta.version));
     let readable = seen.iter().filter(|s| s.readable).count();
     // The settings may be wrong only if a key is not a position with them.
-    let doubted = said_format.is_none_or(|format| exact(format) < readable);
+    let is_contradicted = stream.damage.iter().any(|d| d.code == Code::StreamMetaField && d.field == FORMAT_FIELD);
+    let doubted = is_contradicted || said_format.is_none_or(|format| exact(format) < readable);
     // If several formats fit the keys of all rows, those of the whole rows may decide: the copy has only these.
     let is_whole = |s: &Seen| s.voxels == State::Whole;
     let told_format =
@@ -78,8 +79,10 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     let whole = || seen.iter().filter(|s| s.voxels == State::Whole && s.side > 1);
     let told_size = agreed(whole().map(|s| s.side)).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
     let format = match (said_format, told_format) {
-        // A valid format is overruled if hardly any key has it.
-        (Some(said), Some(told)) if said != told && 2 * exact(said) < readable && readable >= OVERRULE => Some(told),
+        // A valid format is overruled if hardly any key has it, or if blocks have neighbours by another one only.
+        (Some(said), Some(told)) if said != told && (is_contradicted || 2 * exact(said) < readable) => {
+            Some(if readable >= OVERRULE { told } else { said })
+        }
         (said, told) => said.or(told),
     };
     let block_size_po2 = match (said_size, told_size) {

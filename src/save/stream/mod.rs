@@ -206,6 +206,7 @@ impl<S: Source> Stream<S> {
             self.beyond(declared);
         }
         found.finish(self, known, rule);
+        places::report_other_format(self);
     }
 
     /// Pages in use that the header does not count: SQLite does not reach them.

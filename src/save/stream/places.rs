@@ -1,11 +1,14 @@
 //! The places of rows: from their keys, by the format and the rule of the stream, which are inferred if nothing gives them.
 
+use std::collections::HashSet;
+
 use super::Stream;
 use super::packed::{Entry, Packed, StoredKey};
 use super::rows::{Blob, StreamRow};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
-use crate::godot::stream::loc::{Format, FormatEvidence, Key, KeyRule, NEW_RULE_MARK};
+use crate::godot::stream::loc::{Format, FormatEvidence, Key, KeyRule, NEW_RULE_MARK, Place};
+use crate::godot::stream::meta::FORMAT_FIELD;
 use crate::source::Source;
 
 /// The format of keys by the keys themselves.
@@ -84,6 +87,52 @@ pub(super) fn apply_rule<S: Source, R: Iterator<Item = StreamRow>>(
     } else {
         let count = KeyRule::count_old(keys);
         report(Code::StreamKeyMixed, "keys by the rule of 2021", u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// Rows that are read to see whether the format of keys is another one, and the fewest that show it. Chosen.
+const SAMPLED: usize = 4096;
+const LEAST: usize = 6;
+
+/// How much nearer to the origin blocks are by the right format. An integer key that is read in the wrong format has coordinates that are
+/// at least 64 times as large along one axis.
+const NEARER: u64 = 8;
+
+/// Reports the format of integer keys in the settings if no block has a neighbour by it, while most have one by the other format.
+pub(super) fn report_other_format<S: Source>(stream: &mut Stream<S>) {
+    let Some(format) = stream.meta.format else { return };
+    let other = match format {
+        Format::Int16 => Format::Int19,
+        Format::Int19 => Format::Int16,
+        Format::Text | Format::Blob => return,
+    };
+    let exact = stream.rows.iter().filter(|row| !row.odd && !row.moved).filter_map(|row| row.place);
+    let own: HashSet<Place> = exact.take(SAMPLED).collect();
+    let read = |place: &Place| other.decode(format.encode(*place)?.as_key()).ok();
+    let others: HashSet<Place> = own.iter().filter_map(read).collect();
+    // Along z, keys differ by one in both formats.
+    let count_beside = |all: &HashSet<Place>| {
+        let is_beside = |place: &&Place| {
+            [0, 1].iter().any(|&axis| {
+                let mut position = place.position;
+                position[axis] = position[axis].saturating_add(1);
+                all.contains(&Place { position, ..**place })
+            })
+        };
+        all.iter().filter(is_beside).count()
+    };
+    let reach = |all: &HashSet<Place>| -> u64 {
+        all.iter().flat_map(|place| place.position).map(|v| u64::from(v.unsigned_abs())).sum()
+    };
+    let is_other = others.len() == own.len()
+        && own.len() >= LEAST
+        && count_beside(&own) == 0
+        && count_beside(&others) * 2 >= others.len()
+        && reach(&others).saturating_mul(NEARER) <= reach(&own);
+    if is_other {
+        let damaged = Damage::new(Code::StreamMetaField, Span::default(), FORMAT_FIELD);
+        let [found, expected] = [format, other].map(|format| Value::Number(format.code().into()));
+        stream.damage.push(damaged.found(found).expected(expected));
     }
 }
 

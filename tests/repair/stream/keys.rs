@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 use voxscope::check;
+use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::demo::stream::{StreamSpec, write_stream};
 use voxscope::demo::{Extent, ForestSpec, Terrain};
@@ -43,7 +44,7 @@ fn make_hills(path: &Path, seed: u64) {
 /// Findings about keys at the level of seams.
 fn misplaced(path: &Path) -> usize {
     let save = Save::open(path, &Options::default()).unwrap();
-    let options = check::Options { level: check::Level::Semantic, ..check::Options::default() };
+    let options = check::Options::default().level(check::Level::Semantic);
     let mut found = 0;
     check::run(&save, &options, |finding| found += usize::from(finding.code() == Code::StreamMisplaced));
     found
@@ -93,7 +94,7 @@ fn telling(rows: &[(i64, Vec<u8>)], seed: usize, count: usize) -> Vec<(i64, Vec<
     let mut rows = rows.to_vec();
     rows.sort_by_key(|(key, value)| (std::cmp::Reverse(value.len()), *key));
     rows.truncate(64);
-    (0..count).map(|k| rows[(seed + k * 23) % 64].clone()).collect()
+    (0..count).map(|k| rows[(seed + k * 23) % rows.len()].clone()).collect()
 }
 
 /// The same rows, each with the value of the next one.
@@ -130,7 +131,7 @@ fn values_that_moved_on_by_one_key_are_put_right() {
 fn the_row_of_another_lod_is_put_right() {
     let made = Outcome::new(|rows| {
         let (fine, coarse): (Vec<_>, Vec<_>) = rows.iter().cloned().partition(|(key, _)| key >> 48 == 0);
-        rotated(&[telling(&fine, 2, 1), telling(&coarse.repeat(4), 0, 1)].concat())
+        rotated(&[telling(&fine, 2, 1), telling(&coarse, 0, 1)].concat())
     });
     assert_eq!((made.back(), made.spoiled(), made.found), ((2, 2), 0, 2));
 }
