@@ -350,12 +350,24 @@ pub(super) struct RunWeights {
     pub clear: u32,
     /// The probability that is stated for a row at an end in doubt. Chosen: the least that counts as likely.
     pub likely: f64,
-    /// Keys from which a run is followed: those at which its first block gains most. Chosen.
+    /// Keys from which a run is followed: those at which its first block gains most, and the cells that it must gain. Chosen: one
+    /// whole side.
     pub starts: usize,
+    pub start: i64,
     /// Cells by which a run may gain less than it did before it is followed no further. Chosen: blocks beside a run that are not
     /// yet in it differ from its blocks.
     pub drop: i64,
 }
 
-pub(super) const RUN: RunWeights =
-    RunWeights { least: 2, gain: 64, seams: 8, rest: 0.4, ends: 8, clear: 20, likely: 0.98, starts: 64, drop: 4096 };
+pub(super) const RUN: RunWeights = RunWeights {
+    least: 2,
+    gain: 64,
+    seams: 8,
+    rest: 0.4,
+    ends: 8,
+    clear: 20,
+    likely: 0.98,
+    starts: 48,
+    start: 16,
+    drop: 4096,
+};

@@ -149,7 +149,7 @@ impl<'s> Keys<'s> {
             let lod = |key: usize| self.places[key].lod;
             let begins_lod = self.next(key, !from_next).is_none_or(|before| lod(before) != lod(key));
             let gain = if begins_lod { i64::MAX } else { self.gain(key, next, |other| other) };
-            if gain > 0 {
+            if gain >= RUN.start {
                 starts.push((gain, key, from_next));
             }
         }

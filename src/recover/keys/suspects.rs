@@ -5,9 +5,10 @@ use std::io;
 
 use crate::godot::stream::loc::Place;
 use crate::recover::keys::blocks::step;
-use crate::recover::keys::look::Sketches;
+use crate::recover::keys::look::{Sketches, cells_between};
 use crate::recover::keys::{FEW, keyed_rows};
 use crate::recover::screen::{RING, directions, find_better, is_exchange};
+use crate::recover::sketch::Sketch;
 use crate::save::Stream;
 use crate::source::Source;
 
@@ -34,19 +35,45 @@ fn beside<S: Source>(stream: &Stream<S>, number: u32) -> impl Iterator<Item = u3
     places.filter_map(|place| u32::try_from(stream.find(place)?).ok())
 }
 
+/// A block that does not fit its key, and the blocks beside it.
+struct Suspect<'s> {
+    number: u32,
+    place: Place,
+    sketch: &'s Sketch,
+    beside: Vec<(usize, bool, Place, &'s Sketch)>,
+}
+
+impl<'s> Suspect<'s> {
+    fn new(number: u32, place: Place, sketch: &'s Sketch, all: &'s Sketches) -> Self {
+        let beside = directions().filter_map(|(axis, upper)| {
+            let next = step(place, axis, upper)?;
+            Some((axis, upper, next, all.get(next)?))
+        });
+        Self { number, place, sketch, beside: beside.collect() }
+    }
+
+    /// The cells that differ between another block in its place and those beside it, and how many of these there are; without the
+    /// place of one of them.
+    fn misfit_of(&self, block: &Self, but: Option<&Self>) -> (u32, u32) {
+        let beside = self.beside.iter().filter(|(_, _, place, _)| but.is_none_or(|but| but.place != *place));
+        let cells = beside.map(|&(axis, upper, _, other)| cells_between(block.sketch, other, axis, upper));
+        cells.fold((0, 0), |(differ, seams), cells| (differ + cells, seams + 1))
+    }
+}
+
 /// Rows among some whose blocks fit each other's keys much better than their own.
 fn find_fitting<S: Source>(stream: &Stream<S>, odd: &[u32]) -> io::Result<Vec<u32>> {
     let needed: BTreeSet<u32> = odd.iter().flat_map(|&number| beside(stream, number).chain([number])).collect();
     let sketches = Sketches::read(stream, needed.into_iter())?;
-    let place = |number: &u32| stream.rows.get(*number as usize).and_then(|row| row.place);
-    let odd: Vec<(u32, Place)> = odd.iter().filter_map(|number| Some((*number, place(number)?))).collect();
+    let read = |number: &u32| {
+        let place = stream.rows.get(*number as usize)?.place?;
+        Some(Suspect::new(*number, place, sketches.get(place)?, &sketches))
+    };
+    let odd: Vec<Suspect<'_>> = odd.iter().filter_map(read).collect();
     // How much a block would differ from those beside the place of another one.
     let misfit = |block: usize, at: usize, but: Option<usize>| {
-        let place = |of: usize| odd.get(of).map(|(_, place)| *place);
-        let (Some(own), Some(at)) = (place(block).and_then(|own| sketches.get(own)), place(at)) else { return (0, 0) };
-        let but = but.and_then(place);
-        let misfit = Sketches::misfit(own, at, |next| sketches.get(next).filter(|_| Some(next) != but));
-        (misfit.differ, misfit.seams)
+        let (Some(block), Some(at)) = (odd.get(block), odd.get(at)) else { return (0, 0) };
+        at.misfit_of(block, but.and_then(|but| odd.get(but)))
     };
     let all: Vec<(u32, usize)> = (0..odd.len()).map(|k| (misfit(k, k, None).0, k)).collect();
     let mut found: BTreeSet<usize> = BTreeSet::new();
@@ -59,7 +86,7 @@ fn find_fitting<S: Source>(stream: &Stream<S>, odd: &[u32]) -> io::Result<Vec<u3
     if ring.len() >= RING {
         found.extend(ring.into_iter().flat_map(|(a, b)| [a, b]));
     }
-    Ok(found.into_iter().filter_map(|k| odd.get(k)).map(|(number, _)| *number).collect())
+    Ok(found.into_iter().filter_map(|k| odd.get(k)).map(|of| of.number).collect())
 }
 
 /// Some rows with those near them, and others to learn from, as many as the solver compares with each other.
