@@ -344,6 +344,8 @@ pub(super) struct RunWeights {
     /// The largest part of the cells that differed before that may differ then, of the seams that change. Chosen: as for two
     /// blocks of a region.
     pub rest: f64,
+    /// Cells that a block of a run may differ more in its new place than in its old one. Chosen: chance at the ends of rows of blocks.
+    pub slack: u32,
     /// Keys before and after each end of a run that may be its end as well, and by how many cells the run must be better than with
     /// another end. Chosen.
     pub ends: usize,
@@ -364,6 +366,7 @@ pub(super) const RUN: RunWeights = RunWeights {
     gain: 64,
     seams: 8,
     rest: 0.4,
+    slack: 6,
     ends: 8,
     clear: 20,
     likely: 0.98,

@@ -16,8 +16,8 @@ use crate::source::Source;
 /// than is usual, such as a part of a building. Chosen.
 const BETTER: f64 = 0.5;
 
-/// The rows among those found whose blocks fit their new places, with all that change places with them: as well as blocks usually fit
-/// theirs, or much better than the keys that they have. `usual` is the share of cells that differ between neighbours, by LOD.
+/// The rows among those found whose blocks fit their new places better than their old ones, with all that change places with them, and
+/// as well as blocks usually fit theirs, or much better than before. `usual` is the share of cells that differ between neighbours, by LOD.
 ///
 /// # Errors
 /// I/O errors.
@@ -40,7 +40,8 @@ pub(super) fn keep_fitting<S: Source>(
         let Some(own) = now(from) else { return false };
         let (before, after) = (Sketches::misfit(own, from, now), Sketches::misfit(own, to, then));
         let usual = usual.get(&to.lod).copied().unwrap_or(0.0);
-        after.share() < usual + MISFIT || after.share() <= before.share() * BETTER
+        let fits_well = after.share() < usual + MISFIT || after.share() <= before.share() * BETTER;
+        fits_well && after.share() < before.share()
     };
     let mut kept: HashSet<Place> = HashSet::new();
     for &first in moved.keys() {

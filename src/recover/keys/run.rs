@@ -241,7 +241,22 @@ impl<'s> Keys<'s> {
     /// Whether a run leaves no doubt.
     fn is_proven(&self, run: Run) -> bool {
         let (before, after, seams) = self.changed_cells(run);
-        seams >= RUN.seams && before >= after + u64::from(RUN.gain) && after as f64 <= before as f64 * RUN.rest
+        let is_better = before >= after + u64::from(RUN.gain) && after as f64 <= before as f64 * RUN.rest;
+        seams >= RUN.seams && is_better && (run.first..=run.last).all(|key| self.fits_as_before(run, key))
+    }
+
+    /// Whether the block that a key of a run gets fits it about as well as the key that it has now. Blocks that are where they belong
+    /// would fit worse.
+    fn fits_as_before(&self, run: Run, key: usize) -> bool {
+        let from = run.source(key);
+        let misfit = |at: usize, source: &dyn Fn(usize) -> usize| -> u32 {
+            let own = self.blocks[from];
+            let beside = self.beside[at].iter();
+            beside.map(|&(axis, upper, other)| cells_between(own, self.blocks[source(other)], axis, upper)).sum()
+        };
+        let now = misfit(from, &|other| other);
+        let then = misfit(key, &|other| run.source(other));
+        self.contents[key] == self.contents[from] || then <= now + RUN.slack
     }
 
     /// Runs with another end or start that gain about as much as a run.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 use voxscope::check;
-use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::demo::stream::{StreamSpec, write_stream};
 use voxscope::demo::{Extent, ForestSpec, Terrain};
