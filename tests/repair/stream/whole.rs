@@ -165,8 +165,8 @@ fn every_damaged_stream_of_the_demo_gets_a_copy_without_errors() {
             assert!(!done.copy.exists());
             continue;
         }
-        // Rows that were deleted are none: see `deleted_rows_do_not_come_back`.
-        if !["stream-freelist", "stream-unused"].contains(&sample.name) {
+        // Rows that were deleted are none: see `deleted_rows_do_not_come_back`. With another format, all keys have other places.
+        if !["stream-freelist", "stream-unused", "stream-meta-other-format"].contains(&sample.name) {
             holds_all(&source, &done, sample.name);
         }
         // The same save gives the same copy.
