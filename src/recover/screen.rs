@@ -310,7 +310,7 @@ pub(super) fn find_better(
 }
 
 /// Whether so many fewer cells differ than before that the other blocks fit much better.
-fn is_much_better(before: u32, after: u32) -> bool {
+pub(super) fn is_much_better(before: u32, after: u32) -> bool {
     before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
 }
 

@@ -8,7 +8,7 @@ use crate::godot::stream::loc::Place;
 use crate::recover::keys::WrongKey;
 use crate::recover::keys::blocks::step;
 use crate::recover::keys::look::Sketches;
-use crate::recover::screen::{MISFIT, directions};
+use crate::recover::screen::{MISFIT, directions, is_much_better};
 use crate::save::Stream;
 use crate::source::Source;
 
@@ -36,19 +36,23 @@ pub(super) fn keep_fitting<S: Source>(
     let sketches = Sketches::read(stream, rows.into_iter())?;
     let now = |at: Place| sketches.get(at);
     let then = |at: Place| sketches.get(moved.get(&at).copied().unwrap_or(at));
+    // The cells that differ before and after, if the block fits its new place.
     let fits = |to: Place, from: Place| {
-        let Some(own) = now(from) else { return false };
+        let own = now(from)?;
         let (before, after) = (Sketches::misfit(own, from, now), Sketches::misfit(own, to, then));
         let usual = usual.get(&to.lod).copied().unwrap_or(0.0);
         let fits_well = after.share() < usual + MISFIT || after.share() <= before.share() * BETTER;
-        fits_well && after.share() < before.share()
+        (fits_well && after.share() < before.share()).then_some([before.differ, after.differ])
     };
     let mut kept: HashSet<Place> = HashSet::new();
     for &first in moved.keys() {
         // All that goes round with this one.
         let next = |at: &Place| moved.get(at).copied().filter(|next| *next != first);
         let ring: Vec<Place> = successors(Some(first), next).take(moved.len()).collect();
-        if ring.iter().all(|to| moved.get(to).is_some_and(|from| fits(*to, *from))) {
+        let cells: Option<Vec<[u32; 2]>> = ring.iter().map(|to| fits(*to, *moved.get(to)?)).collect();
+        let sum = |side: fn(&[u32; 2]) -> u32| cells.iter().flatten().map(side).fold(0, u32::saturating_add);
+        // Blocks that resemble each other, such as those of a maze, fit each other's places nearly as well.
+        if cells.is_some() && is_much_better(sum(|[before, _]| *before), sum(|[_, after]| *after)) {
             kept.extend(ring);
         }
     }
