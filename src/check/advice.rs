@@ -146,7 +146,7 @@ pub fn first_step(advice: &str, save: &SaveArguments) -> String {
     let step = sentences.find(|sentence| !sentence.starts_with("Nothing ")).unwrap_or(first);
     const NEEDS_MORE: [&str; 5] = ["diff", "show", "info", "ls", "convert"];
     let needs_more = NEEDS_MORE.iter().any(|command| step.contains(&format!("`voxscope {command} ")));
-    let then = sentences.next().filter(|_| needs_more);
+    let then = sentences.next().filter(|then| needs_more && !then.starts_with("Nothing "));
     with_paths(&[Some(step), then].into_iter().flatten().collect::<Vec<_>>().join(" "), save)
 }
 

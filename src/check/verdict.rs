@@ -415,21 +415,35 @@ mod tests {
             say(likely)
         );
         let part = Totals { put_right: 1, salvaged: 1, ..all };
-        assert!(say(part).ends_with(" salvages 1 in part; nothing else is lost."), "{}", say(part));
+        let backup = "If there is a backup, `--from-backup OLD` can supply what is missing.";
+        let end = format!(" salvages 1 in part; nothing else is lost. {backup}");
+        assert!(say(part).ends_with(&end), "{}", say(part));
+        // A part of a map comes from the files of a backup.
+        let layer =
+            Totals { has_maps: true, refuses_backup: true, depths_lost: 1, files_changed: 1, ..Totals::default() };
+        let end =
+            "the depths of 1 layer are lost. If there is a backup, copy the files that lack blocks or layers from it.";
+        assert!(say(layer).ends_with(end), "{}", say(layer));
+        // No repair takes chunks of a pak from a backup, and one that was given has no block for the others.
+        let chunk = Totals { put_right: 1, lost: 1, lost_chunks: 1, ..all };
+        assert!(!say(chunk).contains("--from-backup"), "{}", say(chunk));
+        assert!(!say(Totals { has_backup: true, ..part }).contains("If there is a backup"));
     }
 
     #[test]
     fn what_a_lost_file_held_is_not_called_nothing() {
         let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let file = Totals { source: 6, kept: 6, files_changed: 1, files_lost: 1, ..Totals::default() };
-        assert!(say(file).ends_with("; how many blocks 1 lost file held is not known."), "{}", say(file));
+        let backup = " If there is a backup, `--from-backup OLD` can supply what is missing.";
+        let end = format!("; how many blocks 1 lost file held is not known.{backup}");
+        assert!(say(file).ends_with(&end), "{}", say(file));
         let more = Totals { kept: 4, put_right: 2, files_lost: 2, ..file };
-        let end = "; no other block is lost; how many blocks 2 lost files held is not known.";
-        assert!(say(more).ends_with(end), "{}", say(more));
+        let end = format!("; no other block is lost; how many blocks 2 lost files held is not known.{backup}");
+        assert!(say(more).ends_with(&end), "{}", say(more));
         let layer = Totals { has_maps: true, layers_lost: 1, ..Totals::default() };
         assert!(say(layer).starts_with("1 layer cannot be read"), "{}", say(layer));
         let changed = Totals { files_changed: 2, ..layer };
-        assert!(say(changed).ends_with(" changes 2 files; 1 layer is lost."), "{}", say(changed));
+        assert!(say(changed).contains(" changes 2 files; 1 layer is lost. If there is a backup,"), "{}", say(changed));
         let none = Totals { source: 3, lost: 3, torn: 3, files_changed: 1, ..Totals::default() };
         assert!(
             say(none).contains("There is no block left that a repair could write: 3 are lost. Look"),
