@@ -61,6 +61,8 @@ pub enum CauseKind {
     OptionMisfit,
     /// The meta file describes another layout than its files have.
     MetaMisfit,
+    /// A region file was copied over another one, or to a second name.
+    Copied,
 }
 
 impl CauseKind {
@@ -90,6 +92,7 @@ impl CauseKind {
         Self::OldStates,
         Self::OptionMisfit,
         Self::MetaMisfit,
+        Self::Copied,
     ];
 
     /// The stable name, as in `--format jsonl`.
@@ -120,6 +123,7 @@ impl CauseKind {
             Self::OldStates => "old-states",
             Self::OptionMisfit => "option-misfit",
             Self::MetaMisfit => "meta-misfit",
+            Self::Copied => "file-copied",
         }
     }
 
@@ -155,6 +159,7 @@ impl CauseKind {
             Self::OldStates => "The blocks behind the last listed one are old states, which the engine leaves there",
             Self::OptionMisfit => "An option that was given does not fit the save",
             Self::MetaMisfit => "The meta file describes another layout than the files have",
+            Self::Copied => "A region file was copied over another one or to a second name",
         }
     }
 
@@ -185,6 +190,7 @@ impl CauseKind {
             Self::Storage => "the blocks whose bytes changed",
             Self::Foreign => "nothing that the program that wrote it can read",
             Self::Settings => "blocks that the engine could not save",
+            Self::Copied => "the blocks of the file that another one was copied over",
         }
     }
 
@@ -216,6 +222,7 @@ impl CauseKind {
             Self::Converted | Self::NewWorld | Self::OldStates => "nothing has to",
             Self::OptionMisfit => "everything: leave the option out, or give it the value of the save",
             Self::MetaMisfit => "everything, by the layout that the files have",
+            Self::Copied => "the blocks of the file that was there before, from a backup",
         }
     }
 
@@ -252,6 +259,7 @@ impl CauseKind {
             Self::OldFormula => Code::SlotsTold.next(),
             Self::OldKeys => Code::StreamKeyRule.next(),
             Self::Settings => Code::RegionRefused.next(),
+            Self::Copied => Code::RegionCopied.next(),
             Self::NewWorld | Self::OldStates => "Nothing. If blocks are missing, look for a backup.",
             Self::OptionMisfit => "Run `voxscope check SAVE` without the option, or with the value of the save.",
             Self::MetaMisfit => {
@@ -288,6 +296,7 @@ impl CauseKind {
             Self::OldStates => "the game ended as usual after its last save",
             Self::OptionMisfit => "nothing is found without the option",
             Self::MetaMisfit => "blocks can be read by another layout than that of the meta file",
+            Self::Copied => "files were copied by hand, or by a program that restored them",
         }
     }
 }

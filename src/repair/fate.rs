@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
+use crate::repair::decision::{Action, COPIED, Decision, Origin, RegionPlan};
 use crate::repair::out::below;
 use crate::repair::plan::{Plan, copied_regions};
 use crate::repair::stream::Part;
@@ -131,7 +131,8 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
             own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, kept, false, false))));
         }
         Action::SetAside => match (own(), files.get(&region.path)) {
-            (Some(own), _) => listed(own, &mut |at| each(fate(at, Fate::Lost, true, false))),
+            // The blocks of a copy are whole, in the wrong place.
+            (Some(own), _) => listed(own, &mut |at| each(fate(at, Fate::Lost, region.why != COPIED, false))),
             // The name of a block file is the position of its block.
             (None, Some(File::Region(forest, file))) if forest.kind == Kind::BlockFiles => {
                 each(fate(Some(file.position), Fate::Lost, true, false));

@@ -257,7 +257,7 @@ fn samples_of_crashes_have_their_causes() {
         ("copy-encoding", CauseKind::TextConverted),
         ("copy-cut", CauseKind::CopyCut),
         ("copy-name", CauseKind::Renamed),
-        ("region-copied", CauseKind::Renamed),
+        ("region-copied", CauseKind::Copied),
         ("block-file-name", CauseKind::Renamed),
         ("pak-place", CauseKind::Renamed),
         ("region-missing", CauseKind::CopyIncomplete),

@@ -43,6 +43,7 @@ impl CauseKind {
             }
             Self::NewWorld => code == Code::ForestEmpty,
             Self::Renamed => RENAMED.contains(&code),
+            Self::Copied => code == Code::RegionCopied,
             Self::CopyCut | Self::DiskFull => {
                 CUT.contains(&code) || PAGES.contains(&code) || code == Code::RegionNeverStored
             }
@@ -86,6 +87,7 @@ impl CauseKind {
             Self::CopyIncomplete
                 | Self::NewWorld
                 | Self::Renamed
+                | Self::Copied
                 | Self::Mixed
                 | Self::Settings
                 | Self::Conversion
@@ -111,20 +113,19 @@ const COUNTS: [Code; 2] = [Code::TableCount, Code::TableCountZero];
 const PAGES: [Code; 3] = [Code::StreamNotDatabase, Code::StreamPage, Code::StreamRowLost];
 
 /// Codes of files that have the names of others, or names that the game does not look for.
-pub(super) const RENAMED: [Code; 8] = [
+pub(super) const RENAMED: [Code; 7] = [
     Code::BlockFileName,
     Code::CopyName,
     Code::NameRegion,
     Code::PakDuplicate,
     Code::PakName,
     Code::PakPlace,
-    Code::RegionCopied,
     Code::RegionMisnamed,
 ];
 
 /// Codes above note that do not show changed bytes: something is missing, unknown here, or disagrees with another part of the
 /// save.
-const UNCHANGED: [Code; 24] = [
+const UNCHANGED: [Code; 25] = [
     Code::InstancesTwice,
     Code::LinkSkipped,
     Code::MapBeyondDim,
@@ -147,6 +148,7 @@ const UNCHANGED: [Code; 24] = [
     Code::NpyShape,
     Code::NpyVersion,
     Code::OverLimit,
+    Code::RegionCopied,
     Code::RegionFormatUnknown,
     Code::StreamMetaMissing,
 ];

@@ -70,6 +70,12 @@ impl Evidence {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, others));
         }
         causes.extend(self.renamed());
+        let doubled = self.count(&[Code::RegionCopied]);
+        if doubled > 0 {
+            let has = if doubled == 1 { "has" } else { "have" };
+            let evidence = format!("{} {has} the blocks of another one", count(doubled, "region file"));
+            causes.push(Cause::new(CauseKind::Copied, 0, vec![evidence], &[]).with_step(Some(Code::RegionCopied)));
+        }
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {
             let mut evidence = vec![format!("bytes were inserted or cut out at {}", count(shifted, "place"))];
@@ -169,10 +175,6 @@ impl Evidence {
         if misnamed > 0 {
             let files = count(misnamed, "region file");
             evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
-        }
-        let doubled = self.count(&[Code::RegionCopied]);
-        if doubled > 0 {
-            evidence.push(format!("{} {} the blocks of another one", count(doubled, "region file"), has(doubled)));
         }
         let copied = self.count(&[Code::CopyName]);
         if copied > 0 {
