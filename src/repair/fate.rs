@@ -248,7 +248,7 @@ fn of_row(row: &StreamDecision) -> (Fate, bool, bool) {
         (Origin::Salvaged, _) => (Fate::Salvaged, true, false),
         (Origin::Backup, _) => (Fate::Older, true, false),
         (Origin::Found, Certainty::Certain) if plain => (Fate::Kept, false, false),
-        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, true),
-        _ => (Fate::PutRight, false, true),
+        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, !row.had_wrong_key()),
+        _ => (Fate::PutRight, false, !row.had_wrong_key()),
     }
 }

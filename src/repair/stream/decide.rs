@@ -25,7 +25,7 @@ const SEVERAL: &str = "several rows have its place, and which is right is not kn
 const OTHER: &str = "another row of its place is the one that the game reads";
 const BETTER: &str = "another row of its place is whole";
 const RULE: &str = "its key was that of the rule of 2021";
-const WRONG_KEY: &str = "its key was that of another block";
+pub(super) const WRONG_KEY: &str = "its key was that of another block";
 const UNSURE_KEY: &str =
     "its key was that of another block, and its borders do not show for certain which one is its own";
 

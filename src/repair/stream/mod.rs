@@ -77,6 +77,14 @@ pub struct StreamDecision {
     pub instances: Part,
 }
 
+impl StreamDecision {
+    /// Whether its key was that of another block: it is right but for that.
+    #[must_use]
+    pub fn had_wrong_key(&self) -> bool {
+        self.why == Some(decide::WRONG_KEY)
+    }
+}
+
 /// The part of a row that is kept in `lost+found`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
