@@ -42,7 +42,7 @@ pub(super) struct Outcome {
     /// Some voxels of its sides, if they were requested and the block is whole.
     pub sketch: Option<Sketch>,
     /// Some voxels that other LODs have as well, likewise.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<Box<Drawn>>,
 }
 
 impl Outcome {
@@ -89,6 +89,6 @@ impl Outcome {
         let whole = view.as_ref().ok().filter(|view| view.damage.is_empty());
         let print = whole.map(|view| Print::new(view.bytes, sector_size));
         let (sketch, drawn) = whole.and_then(|view| view.block.as_ref()).map(draw).unwrap_or_default();
-        Self { print, sketch, drawn, ..Self::from_view(view) }
+        Self { print, sketch, drawn: drawn.map(Box::new), ..Self::from_view(view) }
     }
 }

@@ -156,7 +156,7 @@ fn check_seen<S: Source>(
             content.add(listed.slot, print.all);
         }
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
-        drawn.extend(block.drawn.take().map(|drawn| (listed.slot, drawn)));
+        drawn.extend(block.drawn.take().map(|drawn| (listed.slot, *drawn)));
         // An entry that leads into the middle of a block may show any version.
         if !block.damage.iter().any(|damage| damage.code.hides_data()) {
             versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);

@@ -163,7 +163,7 @@ pub(super) const KEY_TWICE: Text = Text {
 pub(super) const MISPLACED: Text = Text {
     messages: &[any("key of the row is that of another block", "block belongs to {found}; the key says {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it gives the rows whose places are certain their keys. Add `--level likely` for likely ones, `--from-backup OLD` to fill positions that lack their block then.",
-    explanation: "Only the key of a row gives the position of its block. The voxels at the borders of the block do not continue those of the blocks beside its key, and at the key of another row they do: a program exchanged the keys of rows, or wrote values into other rows. The game shows such blocks in the wrong places, with cliffs at their borders. A block does not store its position, so a row is reported only if all rows that changed places with it are known, and other places fit much worse. `check --level decode` does not find it.",
+    explanation: "Only the key of a row gives the position of its block. The voxels at the borders of the block do not continue those of the blocks beside its key, and at the key of another row they do: a program exchanged the keys of rows, or wrote values into other rows. The game shows such blocks in the wrong places, with cliffs at their borders. A block does not store its position, so a row is reported only if all rows that changed places with it are known, and other places fit much worse. Blocks of more than 1 MiB stored or 4 MiB decompressed are not compared. `check --level decode` does not find it.",
 };
 
 pub(super) const VALUE: Text = Text {

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::index;
 use crate::godot::stream::loc::Place;
+use crate::limits::Limits;
 use crate::parallel;
 use crate::recover::faces::Faces;
 use crate::recover::walk::Walked;
@@ -16,6 +17,11 @@ use crate::source::Source;
 
 /// Bytes that the sides of blocks may take; those of further blocks are not kept.
 const FACE_BYTES: usize = 24 << 20;
+
+/// Stored and decompressed bytes above which a block is not compared: those of the engine have 32 voxels along each axis, which are
+/// at most 2 MiB with all channels of 64 bits.
+const STORED_BYTES: u64 = 1 << 20;
+const PLAIN_BYTES: u64 = 4 << 20;
 
 /// Rows that are read before their results are used.
 const STEP: usize = 256;
@@ -36,21 +42,25 @@ pub(super) fn step(place: Place, axis: usize, upper: bool) -> Option<Place> {
     Some(Place { position, ..place })
 }
 
-/// What `work` makes of the whole blocks of rows, in their order; nothing of damaged ones, and of those of another size.
+/// What `work` makes of the whole blocks of rows, in their order; nothing of damaged ones, of large ones, and of those of another
+/// size.
 pub(super) fn read_blocks<S: Source, R: Send>(
     stream: &Stream<S>,
     rows: &[StreamRow],
     work: impl Fn(&View<'_>) -> Option<R> + Sync,
 ) -> io::Result<Vec<Option<R>>> {
     let size = stream.meta.block_size().map(|side| [side; 3]);
+    let limits = Limits { block_bytes: stream.limits.block_bytes.min(PLAIN_BYTES), ..stream.limits };
     parallel::try_map_with(rows, |scratch: &mut StreamScratch, row| {
-        stream.with_row(row, scratch, |scratch| {
-            let view = stream.view(row, scratch)?;
-            let block = view.block.as_ref().filter(|block| block.epilogue.is_some() && view.is_readable());
-            let is_whole = view.container.as_ref().is_some_and(|container| container.whole)
-                && block.is_some_and(|block| size.is_none_or(|size| block.size == size));
-            Ok(if is_whole { work(&view) } else { None })
-        })
+        if u64::from(row.payload) > STORED_BYTES {
+            return Ok(None);
+        }
+        stream.fetch(row, scratch)?;
+        let view = stream.block_within(scratch, &limits);
+        let block = view.block.as_ref().filter(|block| block.epilogue.is_some() && view.is_readable());
+        let is_whole = view.container.as_ref().is_some_and(|container| container.whole)
+            && block.is_some_and(|block| size.is_none_or(|size| block.size == size));
+        Ok(if is_whole { work(&view) } else { None })
     })
 }
 

@@ -230,7 +230,12 @@ impl<S: Source> Stream<S> {
 
     /// Decodes the block of the row that was fetched, as far as it goes.
     pub fn block<'a>(&self, scratch: &'a mut StreamScratch) -> View<'a> {
-        self.decode_block(scratch, &self.limits, || self.byte_order())
+        self.block_within(scratch, &self.limits)
+    }
+
+    /// The same with lower limits.
+    pub(crate) fn block_within<'a>(&self, scratch: &'a mut StreamScratch, limits: &Limits) -> View<'a> {
+        self.decode_block(scratch, limits, || self.byte_order())
     }
 
     fn decode_block<'a>(
