@@ -1,10 +1,10 @@
 //! Finds rows of a stream that have each other's keys. The key of a row is all that gives the position of its block, so only the
 //! seams between blocks can show that keys were exchanged.
 //!
-//! A first look ([`look`]) reads all blocks once. Where the values of a run of keys moved on by one, [`run`] finds it. Everything
+//! A first look (`look`) reads all blocks once. Where the values of a run of keys moved on by one, `run` finds it. Everything
 //! else is left to the solver for regions ([`assemble`](super::assemble)): the keys are taken for the slots of one virtual region
-//! ([`layout`]) and the rows for its blocks. Of a large stream the first look has to show which blocks are compared ([`suspects`]).
-//! What the solver says counts only if every block fits its new place ([`confirm`]).
+//! (`layout`) and the rows for its blocks. Of a large stream the first look has to show which blocks are compared (`suspects`).
+//! What the solver says counts only if every block fits its new place (`confirm`).
 
 mod blocks;
 mod confirm;
