@@ -91,6 +91,7 @@ pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
     let passed = worst_of(&findings).is_none_or(|level| level == Level::Note);
     let mut scratch = PakScratch::default();
     let (mut read, mut clean, mut chunks) = (0, !worse_than_note(&pak.damage), Vec::new());
+    let zeroed = pak.zeroed_runs();
     for (number, record) in pak.present().take(CHUNKS) {
         let Ok(view) = pak.view(number, record, &mut scratch) else { unreachable!("memory does not fail") };
         view_inside(&pak, &view);
@@ -99,9 +100,11 @@ pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
         let at = pak.chunk(number);
         for d in view.damage {
             // Chunks that share their first block are examined once and reported as shared.
+            // A run of zeroed records is one finding.
             let said = |f: &check::Finding| {
-                f.block.is_some_and(|block| block.position == at)
-                    && (f.code() == d.code || f.code() == Code::PakOverlap)
+                let is_of_run = record::is_in_run(&zeroed, number) && f.code() == Code::PageZeroed;
+                let is_of_block = f.block.is_some_and(|block| block.position == at);
+                is_of_run || (is_of_block && (f.code() == d.code || f.code() == Code::PakOverlap))
             };
             assert!(findings.iter().any(said) || has_cut(&findings), "{d:?} of record {number} is no finding");
         }
