@@ -187,15 +187,16 @@ fn free_name(path: PathBuf) -> PathBuf {
 
 /// Where the result of a conversion may be, as an argument for a shell: beside the save.
 pub(super) fn converted_path(save: &Path) -> String {
-    beside(save, "converted")
+    path_beside(save, "converted")
 }
 
 /// Where a copy may be, as an argument for a shell: beside the save.
 pub(super) fn copied_path(save: &Path) -> String {
-    beside(save, "copy")
+    path_beside(save, "copy")
 }
 
-fn beside(save: &Path, what: &str) -> String {
+/// A path beside a save with its name and another word, as an argument for a shell.
+fn path_beside(save: &Path, what: &str) -> String {
     let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
         return argument(&Path::new("..").join(what));
     };

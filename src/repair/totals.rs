@@ -354,10 +354,8 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         lines.push(format!("{} {blocks} {will} in lost+found{identical}.", grouped(totals.set_aside)));
     }
     if totals.pages_aside > 0 {
-        let (pages, they) = match totals.pages_aside {
-            1 => ("1 page".to_owned(), "it"),
-            n => (format!("{} pages", grouped(n)), "they"),
-        };
+        let pages = crate::printable::count(totals.pages_aside, "page");
+        let they = if totals.pages_aside == 1 { "it" } else { "they" };
         let are = match done {
             None => "would be",
             Some(_) => are(totals.pages_aside),

@@ -17,6 +17,7 @@ use std::time::SystemTime;
 use crate::damage::Code;
 pub use restored::{Piece, PieceFrom, Recoding, Restoration};
 pub use transfer::recognize;
+pub(crate) use transfer::{text_of_prefix, wide_characters};
 
 /// Bytes that can be read at an offset, from several threads at once.
 pub trait Source: Sync {

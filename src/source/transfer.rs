@@ -135,15 +135,24 @@ fn is_crlf(bytes: &[u8], _: bool) -> Option<u32> {
 
 /// Characters of several bytes; `None` where bytes are no UTF-8.
 fn is_utf8(bytes: &[u8], all: bool) -> Option<u32> {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        // The last character may go on behind these bytes.
+    u32::try_from(wide_characters(text_of_prefix(bytes, all)?)).ok()
+}
+
+/// The text of the first bytes of a file; `None` where they are no UTF-8. `all` says that these are all of its bytes: otherwise the last
+/// character may go on behind them.
+pub(crate) fn text_of_prefix(bytes: &[u8], all: bool) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
         Err(error) if !all && error.error_len().is_none() => {
-            std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
+            std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()
         }
-        Err(_) => return None,
-    };
-    u32::try_from(text.chars().filter(|c| !c.is_ascii()).count()).ok()
+        Err(_) => None,
+    }
+}
+
+/// How many characters of a text take several bytes.
+pub(crate) fn wide_characters(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_ascii()).count()
 }
 
 #[cfg(test)]

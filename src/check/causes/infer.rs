@@ -72,8 +72,7 @@ impl Evidence {
         causes.extend(self.renamed());
         let doubled = self.count(&[Code::RegionCopied]);
         if doubled > 0 {
-            let has = if doubled == 1 { "has" } else { "have" };
-            let evidence = format!("{} {has} the blocks of another one", count(doubled, "region file"));
+            let evidence = format!("{} {} the blocks of another one", count(doubled, "region file"), has(doubled));
             causes.push(Cause::new(CauseKind::Copied, 0, vec![evidence], &[]).with_step(Some(Code::RegionCopied)));
         }
         let shifted = self.count(&SHIFTED);
@@ -169,7 +168,6 @@ impl Evidence {
 
     /// Files whose names are not those that the game gave them.
     fn renamed(&self) -> Option<Cause> {
-        let has = |n| if n == 1 { "has" } else { "have" };
         let mut evidence = Vec::new();
         let misnamed = self.count(&[Code::RegionMisnamed]);
         if misnamed > 0 {

@@ -40,15 +40,7 @@ pub(crate) fn misfit_of_regions(save: &Save) -> Option<String> {
 /// check found. By such a unit no chunk is where its record says.
 pub(crate) fn misfit_of_paks(save: &Save) -> Option<String> {
     save.options.pak.reading?;
-    let options = &save.options;
-    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
-    files.take(SEARCHED).find_map(|(dir, file)| {
-        let path = dir.dir.join(&file.name);
-        let source = FileSource::open(&path).ok()?;
-        let inferred = PakOptions::default();
-        let pak = Pak::load(source, file.region, &inferred, &options.limits, &mut Vec::new()).ok()??;
-        Some(format!("{} {}", save.shown(&path), reading_misfit(&options.pak, &pak)?))
-    })
+    find_pak(save, |name, pak| Some(format!("{name} {}", reading_misfit(&save.options.pak, pak)?)))
 }
 
 /// The options of pak regions that do not fit the first file that shows another value.
@@ -57,17 +49,24 @@ fn pak_misfit(save: &Save) -> Vec<String> {
     if given.reading.is_none() && given.shape.size.is_none() && given.shape.voxel_bytes.is_none() {
         return Vec::new();
     }
-    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
-    let misfits = files.take(SEARCHED).find_map(|(dir, file)| {
-        let path = dir.dir.join(&file.name);
-        let source = FileSource::open(&path).ok()?;
-        let mut damage = Vec::new();
-        let pak = Pak::load(source, file.region, &PakOptions::default(), &save.options.limits, &mut damage).ok()??;
-        let evidence: Vec<String> = reading_misfit(given, &pak).into_iter().chain(shape_misfit(given, &pak)).collect();
-        let name = save.shown(&path);
-        (!evidence.is_empty()).then(|| evidence.into_iter().map(|what| format!("{name} {what}")).collect())
+    let misfits = find_pak(save, |name, pak| {
+        let all = reading_misfit(given, pak).into_iter().chain(shape_misfit(given, pak));
+        let evidence: Vec<String> = all.map(|what| format!("{name} {what}")).collect();
+        (!evidence.is_empty()).then_some(evidence)
     });
     misfits.unwrap_or_default()
+}
+
+/// The first pak region, read without options, of which `show` gives something, with its name.
+fn find_pak<R>(save: &Save, show: impl Fn(&str, &Pak<FileSource>) -> Option<R>) -> Option<R> {
+    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    files.take(SEARCHED).find_map(|(dir, file)| {
+        let path = dir.dir.join(&file.name);
+        let source = FileSource::open(&path).ok()?;
+        let inferred = PakOptions::default();
+        let pak = Pak::load(source, file.region, &inferred, &save.options.limits, &mut Vec::new()).ok()??;
+        show(&save.shown(&path), &pak)
+    })
 }
 
 /// How the file counts its first block, if that is not the given unit and its header is whole without it.

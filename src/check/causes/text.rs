@@ -7,7 +7,7 @@ use crate::check::causes::codes::UNREADABLE;
 use crate::check::causes::evidence::{Files, SEARCHED, count};
 use crate::damage::Code;
 use crate::save::File;
-use crate::source::{FileSource, Source};
+use crate::source::{FileSource, Source, text_of_prefix, wide_characters};
 
 /// Bytes of a damaged file that are searched.
 const PREFIX: usize = 256 << 10;
@@ -101,15 +101,8 @@ fn find_sign(bytes: &[u8], all: bool) -> Option<Sign> {
     if returns == 0 && is_usual(feeds) {
         return Some(Sign::ReturnsReplaced);
     }
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        // The last character may go on behind these bytes.
-        Err(error) if !all && error.error_len().is_none() => {
-            std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
-        }
-        Err(_) => return None,
-    };
-    let characters = text.chars().filter(|c| !c.is_ascii()).count();
+    let text = text_of_prefix(bytes, all)?;
+    let characters = wide_characters(text);
     if characters >= CHARACTERS {
         let is_replaced = text.contains(char::REPLACEMENT_CHARACTER);
         return Some(if is_replaced { Sign::BytesReplaced } else { Sign::Encoded });
