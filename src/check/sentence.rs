@@ -49,11 +49,19 @@ pub struct RepairWords {
     pub backup: String,
 }
 
+impl RepairWords {
+    /// The command with its level.
+    #[must_use]
+    pub fn command_with_level(&self) -> String {
+        let level = if self.only_likely { " --level likely" } else { "" };
+        format!("{}{level}", self.command)
+    }
+}
+
 impl fmt::Display for RepairWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, only_likely, does, doubt, lost, unknown, rest, advice, backup } = self;
-        let level = if *only_likely { " --level likely" } else { "" };
-        write!(f, "{command}{level} {does}{doubt}{lost}{unknown}{rest}.{advice}{backup}")
+        let Self { does, doubt, lost, unknown, rest, advice, backup, .. } = self;
+        write!(f, "{} {does}{doubt}{lost}{unknown}{rest}.{advice}{backup}", self.command_with_level())
     }
 }
 

@@ -11,7 +11,7 @@ use voxscope::save::{File, Options, Save};
 
 use crate::{Demo, FINDING, code, command, finish, keys, lines, output, run};
 
-const SUMMARY: [&str; 15] = [
+const SUMMARY: [&str; 17] = [
     "type",
     "errors",
     "warnings",
@@ -27,6 +27,8 @@ const SUMMARY: [&str; 15] = [
     "known",
     "empty",
     "totals",
+    "verdict",
+    "command",
 ];
 
 const CAUSE: [&str; 10] =

@@ -134,6 +134,31 @@ fn a_verdict_ends_with_a_step_also_where_a_repair_mends_nothing() {
 }
 
 #[test]
+fn the_summary_has_the_sentences_of_the_text_and_a_command_that_repairs() {
+    let demo = Demo::new();
+    for (sample, has_command) in [("crash-wrong-places", true), ("slots-old", false), ("pak-misplaced", true)] {
+        let path = demo.path(&format!("damaged/{sample}"));
+        let text = joined(&run(&["check", &path]).out);
+        let json: Json = serde_json::from_str(&run(&["check", "--format=json", &path]).out).unwrap();
+        let lines = run(&["check", "--format=jsonl", &path]).out;
+        let last: Json = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+        let summary = &json["summary"];
+        assert_eq!(*summary, last);
+        let verdict: Vec<&str> = summary["verdict"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
+        assert!(!verdict.is_empty(), "{summary}");
+        assert!(text.contains(&joined(&verdict.join(" "))), "{verdict:?} is not in {text}");
+        assert_eq!(summary["command"].is_string(), has_command, "{summary}");
+        let Some(command) = summary["command"].as_str() else { continue };
+        assert!(verdict.iter().any(|sentence| sentence.starts_with(command)), "{verdict:?} and {command}");
+        let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+        assert!(matches!(run(&arguments).code, Some(0..=7)), "{command}");
+    }
+    let clean: Json =
+        serde_json::from_str(&run(&["check", "--format=json", &demo.path("healthy/current")]).out).unwrap();
+    assert_eq!((&clean["summary"]["verdict"], &clean["summary"]["command"]), (&serde_json::json!([]), &Json::Null));
+}
+
+#[test]
 fn every_damaged_sample_has_a_step_in_its_verdict() {
     let demo = Demo::new();
     let samples: Vec<&demo::Sample> = demo::samples().filter(|sample| sample.path().starts_with("damaged/")).collect();

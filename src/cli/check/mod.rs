@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use voxscope::check::{self, Cause, CauseKind, Finding, NextStep, Summary, Totals};
+use voxscope::check::{self, Cause, CauseKind, Finding, NextStep, Sentence, Summary, Totals};
 use voxscope::damage::{Code, Level};
 use voxscope::export;
 use voxscope::recover::solutions::Solutions;
@@ -435,7 +435,7 @@ impl Printer {
             out.write_all(if self.file.is_some() { b"],\"causes\":" } else { b"{\"findings\":[],\"causes\":" })?;
             write_json(out, &end.causes)?;
             out.write_all(b",\"summary\":")?;
-            write_json(out, &summary_json(end, known))?;
+            write_json(out, &self.summary_json(end, known))?;
             return out.write_all(b"}\n");
         }
         if self.format == Format::Csv {
@@ -445,12 +445,12 @@ impl Printer {
             for cause in end.causes {
                 write_json(out, cause)?;
             }
-            return write_json(out, &summary_json(end, known));
+            return write_json(out, &self.summary_json(end, known));
         }
         if self.file.is_some() {
             writeln!(out)?;
         }
-        let Summary { counts, files, stats, unread, interrupted, .. } = summary;
+        let Summary { counts, files, stats, interrupted, .. } = summary;
         let incomplete = end.causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
         let clean = counts.errors + counts.warnings == 0 && !interrupted && (end.empty || !incomplete);
         let happened =
@@ -495,14 +495,8 @@ impl Printer {
             let line = difference_of_counts(end.save, stats.blocks, totals.source);
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        let step = end.step.as_ref().filter(|_| !end.empty);
-        let lines = check::verdict(end.causes, end.totals.as_ref(), step, self.advice.root(), end.effort);
-        // Not for a file that cannot be read, nor where a cause says what to do.
-        if end.empty && lines.is_empty() && *unread == 0 {
-            writeln!(out, "If the game has saved blocks, they are not in this save: look for a backup.")?;
-        }
-        for line in lines {
-            writeln!(out, "{}", wrapped(&line, ""))?;
+        for sentence in self.verdict(end) {
+            writeln!(out, "{}", wrapped(&sentence.to_string(), ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {
             writeln!(out, "{}", wrapped(&format!("{words}."), ""))?;
@@ -521,6 +515,47 @@ impl Printer {
         }
         Ok(())
     }
+
+    /// What happened, what is damaged, and what to do next.
+    fn verdict(&self, end: &End<'_>) -> Vec<Sentence> {
+        let step = end.step.as_ref().filter(|_| !end.empty);
+        let mut sentences = check::sentences(end.causes, end.totals.as_ref(), step, self.advice.root(), end.effort);
+        // Not for a file that cannot be read, nor where a cause says what to do.
+        if end.empty && sentences.is_empty() && end.summary.unread == 0 {
+            let text = "If the game has saved blocks, they are not in this save: look for a backup.";
+            sentences.push(Sentence::Plain(text.to_owned()));
+        }
+        sentences
+    }
+
+    /// The last line of `--format jsonl`; see OUTPUT.md.
+    fn summary_json(&self, end: &End<'_>, known: u64) -> serde_json::Value {
+        let Summary { counts, files, stats, unread, misnamed, undecided, interrupted } = end.summary;
+        let verdict = self.verdict(end);
+        let command = verdict.iter().find_map(|sentence| match sentence {
+            Sentence::Repair(words) => Some(words.command_with_level()),
+            _ => None,
+        });
+        serde_json::json!({
+            "type": "summary",
+            "errors": counts.errors,
+            "warnings": counts.warnings,
+            "notes": counts.notes,
+            "files": files,
+            "files_unread": unread + misnamed,
+            "blocks": stats.blocks,
+            "blocks_damaged": stats.damaged,
+            "stored_bytes": stats.stored_bytes,
+            "plain_bytes": stats.plain_bytes,
+            "undecided": undecided,
+            "interrupted": interrupted,
+            "known": known,
+            "empty": end.empty,
+            "totals": end.totals,
+            "verdict": verdict.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "command": command,
+        })
+    }
 }
 
 /// Why a repair counts another number of blocks than the check.
@@ -536,26 +571,4 @@ fn difference_of_counts(save: &Save, checked: u64, counted: u64) -> String {
         "{checked} could be found. A repair counts {}: each position that has a block or had one.",
         grouped(counted)
     )
-}
-
-/// The last line of `--format jsonl`; see OUTPUT.md.
-fn summary_json(end: &End<'_>, known: u64) -> serde_json::Value {
-    let Summary { counts, files, stats, unread, misnamed, undecided, interrupted } = end.summary;
-    serde_json::json!({
-        "type": "summary",
-        "errors": counts.errors,
-        "warnings": counts.warnings,
-        "notes": counts.notes,
-        "files": files,
-        "files_unread": unread + misnamed,
-        "blocks": stats.blocks,
-        "blocks_damaged": stats.damaged,
-        "stored_bytes": stats.stored_bytes,
-        "plain_bytes": stats.plain_bytes,
-        "undecided": undecided,
-        "interrupted": interrupted,
-        "known": known,
-        "empty": end.empty,
-        "totals": end.totals,
-    })
 }
