@@ -68,6 +68,12 @@ impl Default for Limits {
     }
 }
 
+/// The byte order mark that some editors write before a text. Godot's `String` skips it.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is found of a JSON text that ends too early.
+pub const CUT_OFF: &str = "cut off";
+
 /// A JSON text as a tree, or the number of its values if they are more than [`Limits::json_values`]: as a tree, they would take
 /// too much memory.
 ///

@@ -48,7 +48,7 @@ fn causes_count_the_blocks_that_findings_name() {
         })
         .collect();
     assert!(counted.iter().filter(|(_, is_named)| *is_named).count() > 8, "{counted:?}");
-    assert!(counted.contains(&("block-file-cut".to_owned(), true)), "{counted:?}");
+    assert!(counted.contains(&("pak-zlib-cut".to_owned(), true)), "{counted:?}");
 }
 
 #[test]

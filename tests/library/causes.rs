@@ -513,3 +513,78 @@ fn a_slot_formula_that_does_not_fit_is_named_although_nothing_is_found() {
         assert_eq!(shown.contains(&CauseKind::OldFormula), name == "blocks-v4-old-slots", "{name}");
     }
 }
+
+/// Damage of a kind to the files of saves of each format has the same cause. `bytes` are those of a whole file.
+fn damaged_start(kind: &str, bytes: &[u8]) -> Vec<u8> {
+    let zeros = bytes.len().min(4096);
+    match kind {
+        "empty" => Vec::new(),
+        "zeros" => vec![0; bytes.len()],
+        "zeroed start" => [&vec![0; zeros][..], &bytes[zeros..]].concat(),
+        "text" => b"This is a text, and no part of a save.\n".repeat(9),
+        _ => bytes[..bytes.len() / 2].to_vec(),
+    }
+}
+
+#[test]
+fn an_unreadable_beginning_has_the_same_cause_in_each_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    samples::write_some(
+        &root,
+        &["healthy/current", "healthy/block-files", "healthy/stream", "healthy/pak-room", "healthy/map-dense"],
+    );
+    let data = [
+        "current/regions/lod0/r.0.0.0.vxr",
+        "block-files/blocks/lod0/+0+0+0.vxb",
+        "stream/world.sqlite",
+        "pak-room/x0_y0_z0.region",
+        "map-dense/Lake_Global.npy",
+    ];
+    let texts = ["current/meta.vxrm", "map-dense/map_data.json"];
+    let (killed, power) = (
+        [CauseKind::Killed, CauseKind::PowerLost, CauseKind::DiskFull],
+        [CauseKind::PowerLost, CauseKind::Killed, CauseKind::Storage],
+    );
+    let cut = [CauseKind::Killed, CauseKind::DiskFull, CauseKind::CopyCut];
+    let cases: [(&str, &[&str], &[CauseKind]); 9] = [
+        ("empty", &data, &killed),
+        ("empty", &texts, &killed),
+        ("zeros", &data, &power),
+        ("zeros", &texts, &power),
+        ("zeroed start", &data, &power),
+        ("zeroed start", &texts, &power),
+        ("text", &data, &[CauseKind::Foreign]),
+        ("cut", &data, &[CauseKind::DiskFull, CauseKind::CopyCut]),
+        ("cut", &texts, &cut),
+    ];
+    for (kind, files, expected) in cases {
+        for file in files {
+            let path = root.join("healthy").join(file);
+            let before = fs::read(&path).unwrap();
+            fs::write(&path, damaged_start(kind, &before)).unwrap();
+            let save = root.join("healthy").join(file.split('/').next().unwrap());
+            let causes = causes(&save);
+            let [cause] = &causes[..] else { panic!("{kind} {file}: {causes:?}") };
+            let all: Vec<CauseKind> = std::iter::once(cause.kind).chain(cause.alternatives.iter().copied()).collect();
+            assert_eq!(all, expected, "{kind} {file}: {causes:?}");
+            fs::write(&path, before).unwrap();
+        }
+    }
+}
+
+#[test]
+fn depths_in_a_meta_file_that_no_block_file_has_are_a_wrong_meta_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    samples::write_some(&root, &["healthy/block-files"]);
+    let save = root.join("healthy/block-files");
+    let meta = save.join("meta.vxbm");
+    let mut bytes = fs::read(&meta).unwrap();
+    let end = bytes.len();
+    bytes[end - 8..].fill(0);
+    fs::write(&meta, bytes).unwrap();
+    let causes = causes(&save);
+    assert_eq!(causes.iter().map(|cause| cause.kind).collect::<Vec<_>>(), [CauseKind::MetaMisfit], "{causes:?}");
+    assert!(causes[0].evidence.iter().any(|words| words.contains("--depths ")), "{causes:?}");
+}

@@ -1,6 +1,7 @@
 //! The codes that are evidence of each cause.
 
 use crate::check::cause::CauseKind;
+use crate::check::causes::start::{BARE, UNREAD_TEXT};
 use crate::damage::{Code, Level};
 
 /// Codes that an interrupted save causes.
@@ -45,7 +46,8 @@ impl CauseKind {
             Self::Renamed => RENAMED.contains(&code),
             Self::Copied => code == Code::RegionCopied,
             Self::CopyCut | Self::DiskFull => {
-                CUT.contains(&code) || PAGES.contains(&code) || code == Code::RegionNeverStored
+                let is_of_file = matches!(code, Code::RegionNeverStored | Code::BlockPrefix);
+                CUT.contains(&code) || PAGES.contains(&code) || is_of_file
             }
             Self::Mixed => META.contains(&code),
             Self::Migration => {
@@ -56,7 +58,8 @@ impl CauseKind {
                 WRITING.contains(&code)
                     || COUNTS.contains(&code)
                     || BARE.contains(&code)
-                    || matches!(code, Code::MetaUnreadable | Code::SectorCut)
+                    || UNREAD_TEXT.contains(&code)
+                    || code == Code::SectorCut
                     || (self == Self::PowerLost && PAGES.contains(&code))
             }
             Self::TwoWriters => WRITING.contains(&code) || COUNTS.contains(&code),
@@ -158,9 +161,6 @@ pub(super) const META: [Code; 3] = [Code::MetaDiffers, Code::MetaField, Code::Me
 
 /// Codes of settings with which the engine does not save.
 pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
-
-/// Codes of files that were created, and into which nothing was written.
-pub(super) const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
 pub(super) const FOREIGN: [Code; 9] = [

@@ -1,14 +1,17 @@
 //! What the findings of all files add up to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::check::cause::CauseKind;
 use crate::check::causes::codes::{CUT, HEADER, MISFIT, SHIFTED, TEXT, WRITING};
 use crate::check::causes::settings::{agreeing_files, differing_forest, refused_code};
+use crate::check::causes::start::{Start, Starts, is_unread};
 use crate::check::causes::text::Converted;
 use crate::check::causes::{Counts, Findings, NamedBlock};
 use crate::damage::{Code, CodeSet, Level, Value};
-use crate::save::{Fault, File, Forest, Save};
+use crate::save::{Fault, File, Forest, Kind, Save};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::plain_name;
 
@@ -52,6 +55,8 @@ pub(super) struct Evidence {
     /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
     pub cut: u64,
     pub cut_at_buffer: u64,
+    /// Those of them that are block files.
+    pub cut_block_files: u64,
     /// Damaged files that a program converted as text.
     pub converted: Vec<Converted>,
     /// Forests whose seams show that the old formula placed negative blocks.
@@ -71,6 +76,15 @@ pub(super) struct Evidence {
     pub against_options: u64,
     /// Region files that all have one layout, while the meta file differs; 0 where region files differ from each other.
     pub agreeing: u64,
+    /// Files whose header or text cannot be read, and what their beginnings show: those without a byte, those with zeros, texts that end
+    /// too early, and those that are text in the place of something else.
+    pub unread: u64,
+    pub empty: u64,
+    pub zeroed: u64,
+    pub cut_texts: u64,
+    pub texts: u64,
+    /// Findings about changed bytes or other programs in the latter.
+    pub of_texts: u64,
     /// Files that something other than a game damaged: their names.
     pub spoiled: HashSet<Arc<str>>,
 }
@@ -88,7 +102,7 @@ pub(super) fn files_by_name(save: &Save) -> Files<'_> {
 
 impl Evidence {
     /// What the counts of findings show; no file is read.
-    pub fn gather(findings: &Findings, save: &Save, files: &Files<'_>) -> Self {
+    pub fn gather(findings: &Findings, save: &Save, files: &Files<'_>, starts: &Starts) -> Self {
         let mut evidence = Self::default();
         let mut blocks: HashMap<(&str, NamedBlock), CodeSet> = HashMap::new();
         // The forests whose meta files differ from region files.
@@ -100,6 +114,13 @@ impl Evidence {
                 codes.iter().for_each(|code| all.insert(code));
             }
             evidence.blocks.extend_from_slice(&found.others);
+            let start = starts.get(name).copied();
+            evidence.unread += u64::from(is_unread(counts));
+            evidence.count_start(start);
+            if start == Some(Start::Text) {
+                let rest = counts.iter().filter(|(code, _)| CauseKind::is_rest(**code));
+                evidence.of_texts += rest.map(|(_, n)| n).sum::<u64>();
+            }
             let is_missing =
                 |fault: &&Fault| fault.damage.found == Value::Words("missing") && save.shown(&fault.path) == **name;
             if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
@@ -157,10 +178,15 @@ impl Evidence {
             evidence.of_another += u64::from(of_another);
             // Garbage in a table says nothing about the end of its file.
             let is_short = counts.contains_key(&Code::RegionNeverStored) && refused.is_none();
-            let ends_early = (is_short || count(counts, &CUT) > 0) && !garbage && !of_another;
+            // The size of a block file's data is stored in its header.
+            let is_cut_block = matches!(file, Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles)
+                && counts.contains_key(&Code::BlockPrefix);
+            let ends_early = (is_short || is_cut_block || count(counts, &CUT) > 0) && !garbage && !of_another;
+            let ends_early = ends_early && start != Some(Start::Empty);
             let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
             if let Some(len) = cut {
                 evidence.cut += 1;
+                evidence.cut_block_files += u64::from(is_cut_block);
                 evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
             }
             // A shift explains torn blocks, and blocks that entries behind a change of the table lead to: no game left them.
@@ -174,6 +200,17 @@ impl Evidence {
         let agreeing: Option<Vec<u64>> = disagreeing.into_iter().map(agreeing_files).collect();
         evidence.agreeing = agreeing.unwrap_or_default().iter().sum();
         evidence
+    }
+
+    fn count_start(&mut self, start: Option<Start>) {
+        let files = match start {
+            Some(Start::Empty) => &mut self.empty,
+            Some(Start::Zeros) => &mut self.zeroed,
+            Some(Start::Cut) => &mut self.cut_texts,
+            Some(Start::Text) => &mut self.texts,
+            None => return,
+        };
+        *files += 1;
     }
 
     /// Blocks that have a finding whose code is one of these.
@@ -190,13 +227,17 @@ impl Evidence {
     }
 }
 
-/// Bytes of an array of a voxel map, by the name of its file in findings.
-fn array_len(save: &Save, name: &str) -> Option<u64> {
+/// The path of an array of a voxel map, by the name of its file in findings.
+pub(super) fn array_path(save: &Save, name: &str) -> Option<PathBuf> {
     let of_map = |map: &Map| {
         let names = map.layers().flat_map(|layer| [&layer.data_file, &layer.index_file, &layer.depth_file]);
         let mut paths = names.flatten().filter(|name| plain_name(name).is_ok()).map(|name| map.dir.join(name));
         paths.find(|path| save.shown(path) == name)
     };
-    let path = save.maps.iter().find_map(of_map)?;
-    std::fs::metadata(path).ok().map(|file| file.len())
+    save.maps.iter().find_map(of_map)
+}
+
+/// Its bytes.
+fn array_len(save: &Save, name: &str) -> Option<u64> {
+    std::fs::metadata(array_path(save, name)?).ok().map(|file| file.len())
 }

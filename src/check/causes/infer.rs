@@ -1,10 +1,10 @@
 //! The rules that infer causes from evidence.
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, META, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::codes::{CUT, FOREIGN, HEADER, META, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
-use crate::printable::{are, count, grouped};
+use crate::printable::{are, count, grouped, its};
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -115,7 +115,7 @@ impl Evidence {
         }
         // The engine never truncates, so a file is cut off by something else.
         if self.cut > 0 {
-            let blocks = self.blocks_with(|code| CUT.contains(&code));
+            let blocks = self.blocks_with(|code| CUT.contains(&code)).saturating_add(self.cut_block_files);
             let mut evidence =
                 vec![format!("{} {} before its last block does", count(self.cut, "file"), ends(self.cut))];
             let buffer = self.cut_at_buffer == self.cut || self.has(Code::CopyCut);
@@ -230,8 +230,8 @@ impl Evidence {
         add(table, format!("{} of table entries that contradict each other", count(table, "pair")));
         let doubled = self.count(&[Code::BlockDoubled]);
         add(doubled, format!("{} stored twice", verb(doubled)));
-        let bare = self.count(&BARE);
-        add(bare, format!("{} without a byte in {}", count(bare, "file"), them(bare)));
+        add(self.empty, format!("{} without a byte in {}", count(self.empty, "file"), them(self.empty)));
+        add(self.zeroed, format!("{} with zeros at {} beginning", count(self.zeroed, "file"), its(self.zeroed)));
         let hot = self.count(&[Code::StreamJournal]);
         add(hot, "a journal of a save that was not finished".to_owned());
         let blocks = self.displaced + self.unowned + torn + zeroed;
@@ -242,13 +242,14 @@ impl Evidence {
         let zeros = self.has(Code::BlockZeroed) || (self.has(Code::PageZeroed) && self.displaced == 0);
         // A killed game tears one block of a file and leaves many behind that are displaced.
         let torn_alone = torn >= MANY_TORN && torn >= self.displaced;
-        let power = zeros || self.torn_in_one >= MANY_TORN || torn_alone;
+        let power = zeros || self.zeroed > 0 || self.torn_in_one >= MANY_TORN || torn_alone;
         let by_table = empty || self.displaced > 0 || self.unowned > 0 || doubled > 0 || self.has(Code::TableGap);
         // No save leaves a table that fits its sectors and leads to blocks of other positions, unless all take as many.
         let exchanged = self.exchanged > 0 && self.exchanged == self.displaced;
         let exchanged = exchanged && !empty && self.unowned + torn + zeroed + table + doubled == 0;
         let (kind, others): (_, &[CauseKind]) = match () {
-            () if self.old_version > 0 && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
+            // A move of all blocks leaves more than those that are torn where no entry leads to.
+            () if self.old_version > torn && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
                 add_version(&mut evidence, self.old_version);
                 (CauseKind::Migration, &[CauseKind::Killed])
             }
@@ -282,10 +283,11 @@ impl Evidence {
                 let evidence = vec![words];
                 return vec![Cause::new(CauseKind::Killed, n, evidence, &[CauseKind::OldStates])];
             }
-            () if bare > 0 => (CauseKind::Killed, &[CauseKind::PowerLost, CauseKind::DiskFull]),
-            () if self.has(Code::MetaUnreadable) => {
-                evidence.push("the meta file is empty or ends too early".to_owned());
-                (CauseKind::Killed, &[CauseKind::DiskFull, CauseKind::Storage])
+            () if self.empty > 0 => (CauseKind::Killed, &[CauseKind::PowerLost, CauseKind::DiskFull]),
+            () if self.cut_texts > 0 => {
+                let n = self.cut_texts;
+                evidence.push(format!("the JSON text of {} {} too early", count(n, "file"), ends(n)));
+                (CauseKind::Killed, &[CauseKind::DiskFull, CauseKind::CopyCut])
             }
             () if self.has(Code::SectorCut) => {
                 evidence.push("a file ends inside the last sector of a whole block".to_owned());
@@ -293,7 +295,10 @@ impl Evidence {
             }
             () => return Vec::new(),
         };
-        vec![Cause::new(kind, blocks, evidence, others)]
+        let shown = self.empty + self.zeroed + self.cut_texts;
+        // What cannot be read of such files needs no other cause.
+        let covers_rest = shown > 0 && shown == self.unread;
+        vec![Cause { covers_rest, ..Cause::new(kind, blocks, evidence, others) }]
     }
 
     /// What is left of the damage that causes do not explain: bytes that no program writes so, or data of another program. `None`
@@ -308,6 +313,13 @@ impl Evidence {
         let of =
             |is_foreign: bool| all().filter(|(code, _)| FOREIGN.contains(code) == is_foreign).map(|(_, n)| n).sum();
         let (unknown, rest): (u64, u64) = (of(true), of(false));
+        // No disk and no transfer makes text of a file.
+        if self.texts > 0 && self.of_texts == unknown + rest {
+            let (files, are) = (count(self.texts, "file"), are(self.texts));
+            let evidence = vec![format!("{files} that should hold data {are} text")];
+            let cause = Cause::new(CauseKind::Foreign, self.blocks_with(CauseKind::is_rest), evidence, &[]);
+            return Some(Cause { covers_rest: true, ..cause });
+        }
         let foreign = format!("{} of data that another program or engine writes", count(unknown, "finding"));
         let damaged = format!("{} of bytes that no engine writes", count(rest, "finding"));
         // Without a cause of its own, a header that differs from the meta file is damaged.

@@ -7,6 +7,7 @@ mod infer;
 mod misfit;
 mod region_misfit;
 mod settings;
+mod start;
 mod text;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,6 +17,7 @@ use crate::check::advice::general_advice;
 use crate::check::cause::{Cause, NextStep, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
+use crate::limits::CUT_OFF;
 use crate::save::Save;
 use evidence::{Evidence, SEARCHED, files_by_name};
 use misfit::find_misfit;
@@ -58,6 +60,8 @@ struct FileFindings {
     old_formula: bool,
     /// Whether only an option says so.
     given_formula: bool,
+    /// Whether a text ends too early.
+    is_cut_text: bool,
     /// What to do about findings whose advice is not that of their code.
     advice: BTreeMap<Code, &'static str>,
 }
@@ -70,6 +74,7 @@ impl FileFindings {
         }
         self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
         self.given_formula |= finding.code() == Code::SlotsOld && finding.damage.found == GIVEN_FORMULA;
+        self.is_cut_text |= finding.damage.found == Value::Words(CUT_OFF);
         let advice = general_advice(finding);
         if advice != finding.code().next() {
             self.advice.entry(finding.code()).or_insert(advice);
@@ -182,8 +187,9 @@ impl Findings {
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let files = files_by_name(save);
-        let mut evidence = Evidence::gather(self, save, &files);
-        evidence.converted = text::find_converted(self, &files);
+        let starts = start::read_starts(self, save, &files);
+        let mut evidence = Evidence::gather(self, save, &files, &starts);
+        evidence.converted = text::find_converted(self, save, &files);
         evidence.spoiled.extend(evidence.converted.iter().map(|(name, _)| Arc::clone(name)));
         let has_findings = |file: &str| {
             let of_file = self.files.iter().filter(|(name, _)| **name == *file);
@@ -206,7 +212,7 @@ impl Findings {
         // What a copy did to one file says nothing about the others.
         let writing = match evidence.spoiled.is_empty() {
             true => evidence.writing(),
-            false => Evidence::gather(&self.without(&evidence.spoiled), save, &files).writing(),
+            false => Evidence::gather(&self.without(&evidence.spoiled), save, &files, &starts).writing(),
         };
         causes.extend(writing);
         causes.extend(evidence.engine());

@@ -85,7 +85,10 @@ pub(super) fn meta_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> V
             (whole + of_file.0, all + of_file.1)
         };
         let (whole, all) = asked.iter().fold((0, 0), sum);
-        if whole * 4 >= all * 3 && all > 0 {
+        // Each block of a later version stores its own depths.
+        let differs = |(file, header): &(&RegionFile, &Header)| of_blocks(&path(file), file, header, save).is_some();
+        let are_other = || is_block && asked.len() >= LEAST && asked.iter().all(differs);
+        if whole * 4 >= all * 3 && all > 0 && !are_other() {
             return None;
         }
         asked.into_iter().find_map(|(file, header)| {

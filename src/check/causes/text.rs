@@ -1,12 +1,15 @@
 //! What shows that a program read or wrote a damaged file as text, where the changes cannot be undone.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::check::causes::Findings;
 use crate::check::causes::codes::UNREADABLE;
 use crate::check::causes::evidence::{Files, SEARCHED, count};
+use crate::check::causes::start::path_of;
 use crate::damage::Code;
-use crate::save::File;
+use crate::recover::map::SEVEN_BITS;
+use crate::save::{File, Save};
 use crate::source::{FileSource, Source, text_of_prefix, wide_characters};
 
 /// Bytes of a damaged file that are searched.
@@ -55,11 +58,13 @@ enum Sign {
 pub(super) type Converted = (Arc<str>, String);
 
 /// Searches the beginnings of some damaged files for the traces of a conversion of text.
-pub(super) fn find_converted(findings: &Findings, files: &Files<'_>) -> Vec<Converted> {
+pub(super) fn find_converted(findings: &Findings, save: &Save, files: &Files<'_>) -> Vec<Converted> {
     let is_unreadable = |counts| count(counts, &UNREADABLE) > 0 || count(counts, &[Code::MapUnreadable]) > 0;
     let suspect = findings.files.iter().filter(|(_, found)| is_unreadable(&found.counts));
-    let suspect = suspect.filter_map(|(name, _)| Some((name, *files.get(&**name)?))).take(SEARCHED);
-    let converted = suspect.filter_map(|(name, file)| Some((Arc::clone(name), say(name, read_sign(file)?))));
+    let suspect = suspect.filter_map(|(name, _)| Some((name, path_of(save, files, name)?))).take(SEARCHED);
+    let is_text = |name: &str| matches!(files.get(name), Some(File::Map(_)));
+    let converted =
+        suspect.filter_map(|(name, path)| Some((Arc::clone(name), say(name, read_sign(&path, is_text(name))?))));
     converted.collect()
 }
 
@@ -76,11 +81,14 @@ fn say(name: &str, sign: Sign) -> String {
     }
 }
 
-fn read_sign(file: File<'_>) -> Option<Sign> {
+fn read_sign(path: &Path, is_text: bool) -> Option<Sign> {
     let mut bytes = Vec::new();
-    let source = FileSource::open(&file.path()).ok()?;
+    let source = FileSource::open(path).ok()?;
     source.read_into(0, PREFIX, &mut bytes).ok()?;
-    if matches!(file, File::Map(_)) {
+    if bytes.starts_with(SEVEN_BITS) {
+        return Some(Sign::SevenBits);
+    }
+    if is_text {
         return UTF_16.iter().any(|mark| bytes.starts_with(mark)).then_some(Sign::Utf16);
     }
     find_sign(&bytes, bytes.len() as u64 == source.len())

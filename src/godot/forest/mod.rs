@@ -17,7 +17,7 @@ use crate::bytes::{Span, len64};
 use crate::damage::{Code, Damage, Decoded, Value};
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{BLOCK_SIZE_PO2, Format};
-use crate::limits::{Limits, parse_json};
+use crate::limits::{BYTE_ORDER_MARK, CUT_OFF, Limits, parse_json};
 
 /// The most LODs that a forest has.
 pub const MAX_LODS: u8 = 24;
@@ -64,7 +64,9 @@ impl Meta {
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {
         let all = Span::sized(0, len64(data));
-        let object = match parse_json(data) {
+        let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
+        let skipped = all.end.saturating_sub(len64(text));
+        let object = match parse_json(text) {
             Ok(Ok(Json::Object(object))) => object,
             Ok(Err(values)) => {
                 let most = u64::try_from(Limits::DEFAULT.json_values).unwrap_or(u64::MAX);
@@ -77,10 +79,10 @@ impl Meta {
                 return None;
             }
             Err(error) => {
-                let at = offset_of(data, error.line(), error.column());
+                let at = skipped.saturating_add(offset_of(text, error.line(), error.column()));
                 let found = match error.classify() {
-                    _ if data.is_empty() => "empty",
-                    serde_json::error::Category::Eof => "cut off",
+                    _ if text.is_empty() => "empty",
+                    serde_json::error::Category::Eof => CUT_OFF,
                     _ => "not JSON here",
                 };
                 damage.push(

@@ -222,7 +222,7 @@ fn what_is_not_json_is_named_at_its_byte() {
         (&b"{\"version\": 3,\n  oops}"[..], 17),
         (b"\n\n!", 2),
         (b"{} {}", 3),
-        (b"\xef\xbb\xbf{}", 0),
+        (b"\xef\xbb\xbf{]", 4),
         (b"{\"a\": \"\xff\"}", 7),
         (b"\0\0\0\0\0\0\0\0", 0),
         (b"VXR_\x03", 0),
@@ -235,6 +235,16 @@ fn what_is_not_json_is_named_at_its_byte() {
         assert_eq!((damage.len(), damage[0].code), (1, Code::MetaUnreadable));
         assert_eq!((damage[0].span.start, damage[0].expected), (0, Value::Words("an object")));
     }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_as_the_engine_does() {
+    let with_mark = format!("\u{feff}{TODAY}");
+    assert_eq!(
+        read(with_mark.as_bytes()),
+        read(TODAY.as_bytes()).0.map_or((None, Vec::new()), |meta| (Some(meta), Vec::new()))
+    );
+    assert_eq!(unreadable("\u{feff}".as_bytes()), (3, Value::Words("empty")));
 }
 
 #[test]

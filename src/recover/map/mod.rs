@@ -21,6 +21,12 @@ const HEADERS: std::ops::RangeInclusive<u64> = 64..=256;
 /// What lengths of headers are multiples of.
 const ALIGNED: u64 = 16;
 
+/// The beginning of an array without the highest bit of its first byte.
+pub const SEVEN_BITS: &[u8] = b"\x13NUMPY";
+
+/// Bytes that a disk writes together.
+const SECTOR: u64 = 512;
+
 /// Numbers that are read at once.
 const SOME: u64 = 1 << 16;
 
@@ -68,6 +74,17 @@ pub struct Array {
     pub missing: u64,
     /// Bytes of the file behind its numbers.
     pub behind: u64,
+    /// Numbers in a run of zeros that begins before them: they were lost with the header.
+    pub zeroed: u64,
+    /// Whether the highest bit of every byte was taken away, so that numbers may have changed.
+    pub is_seven_bits: bool,
+}
+
+impl Array {
+    /// An array that is whole.
+    fn new(npy: Npy) -> Self {
+        Self { npy, header: None, missing: 0, behind: 0, zeroed: 0, is_seven_bits: false }
+    }
 }
 
 /// How an array is to be read, given the shapes that the description asks for; `Err` says in a few words why it cannot be.
@@ -92,11 +109,11 @@ pub fn array<S: Source>(source: &S, role: Role, asked: &[Vec<u64>]) -> io::Resul
         let data = Span::new(npy.data.start, source.len());
         let npy = Npy { shape: shape.clone(), data, ..npy };
         let why = "its header disagreed with the length of the file, which is that of the description";
-        return Ok(Ok(Array { npy, header: Some(why), missing: 0, behind: 0 }));
+        return Ok(Ok(Array { header: Some(why), ..Array::new(npy) }));
     }
     let missing = npy.declared() - npy.there().min(npy.declared());
     let behind = source.len().saturating_sub(npy.data.end);
-    Ok(Ok(Array { npy, header: None, missing, behind }))
+    Ok(Ok(Array { missing, behind, ..Array::new(npy) }))
 }
 
 /// An array whose header cannot be read: its length may still say what it is.
@@ -134,7 +151,22 @@ fn unreadable<S: Source>(
         return Ok(Err("its header cannot be read, and neither can what is behind it"));
     }
     let why = "its header could not be read; the length of the file and the description determine it";
-    Ok(Ok(Array { npy: npy.clone(), header: Some(why), missing: 0, behind: 0 }))
+    let zeroed = (zeros_at_start(source)?.saturating_sub(npy.data.start) / npy.dtype.size()).min(npy.declared());
+    let is_seven_bits = prefix.starts_with(SEVEN_BITS);
+    Ok(Ok(Array { header: Some(why), zeroed, is_seven_bits, ..Array::new(npy.clone()) }))
+}
+
+/// The sectors of a disk at the start of a file that are zero, in bytes.
+fn zeros_at_start<S: Source>(source: &S) -> io::Result<u64> {
+    let (mut at, mut buffer) = (0, Vec::new());
+    while at < source.len() {
+        source.read_into(at, index(SECTOR.min(source.len() - at)), &mut buffer)?;
+        if buffer.iter().any(|byte| *byte != 0) {
+            break;
+        }
+        at += SECTOR;
+    }
+    Ok(at.min(source.len()))
 }
 
 /// Whether a header can have this length.

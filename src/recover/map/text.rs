@@ -2,7 +2,7 @@
 
 use serde_json::{Map as Object, Value as Json};
 
-use crate::limits::{Limits, count_json_values};
+use crate::limits::{BYTE_ORDER_MARK, Limits, count_json_values};
 use crate::voxel_map::map_json::MapData;
 
 /// How deep brackets may nest.
@@ -17,7 +17,7 @@ const OF_THE_MAP: [&str; 3] = ["mapID", "timestamp", "waterSurfaceLevel"];
 /// The description as far as it can be read, for a text that is no JSON; `None` where not even the global layer can.
 #[must_use]
 pub fn recover(text: &[u8]) -> Option<Json> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if count_json_values(text) > Limits::DEFAULT.json_values {
         return None;
     }

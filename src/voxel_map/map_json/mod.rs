@@ -18,16 +18,13 @@ use serde_json::{Map as Object, Number, Value as Json};
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Decoded, ShortText, Value};
-use crate::limits::{Limits, parse_json};
+use crate::limits::{BYTE_ORDER_MARK, CUT_OFF, Limits, parse_json};
 use crate::voxel_map::place::{Frame, nearest};
 
 pub use spans::layer_spans;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "map_data.json";
-
-/// The byte order mark that some editors write.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The description of a map; a field that is missing or not valid is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,7 +152,7 @@ impl MapData {
                 let at = skipped.saturating_add(offset_of(text, error.line(), error.column()));
                 let found = match error.classify() {
                     _ if text.is_empty() => "empty",
-                    serde_json::error::Category::Eof => "cut off",
+                    serde_json::error::Category::Eof => CUT_OFF,
                     _ => "not JSON here",
                 };
                 damage.push(
