@@ -12,17 +12,21 @@ use crate::draft;
 use crate::godot::block_files::{Meta, name_of, parse_position};
 use crate::godot::region::Format;
 use crate::repair::backup::{Owners, corresponding};
-use crate::repair::decision::{Action, HEALTHY, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, RegionPlan, simple};
 use crate::repair::out::below;
 use crate::repair::same_world::hash_content;
+use crate::repair::why::FileReason;
 use crate::repair::{Error, MetaFile, Options, Plan};
 use crate::save::{Fault, Forest, RegionFile, Save, Scratch, View};
 use crate::source::Source;
 
 /// What is done with a file, and why.
-type Choice = (Action, &'static str);
+type Choice = (Action, FileReason);
 
-const UNREADABLE: Choice = (Action::SetAside, "its block cannot be read");
+const UNREADABLE: Choice = (Action::SetAside, FileReason::Other("its block cannot be read"));
+
+const MISSING: FileReason = FileReason::Other("it was missing");
+const RESTORED: FileReason = FileReason::Other("a copy changed its bytes");
 
 /// The block files of a backup.
 pub(super) struct Backup {
@@ -142,7 +146,7 @@ fn missing(save: &Save, forest: &Forest, backup: &Backup) -> Vec<RegionPlan> {
     let planned = places.filter_map(|&(lod, position)| {
         let name = Path::new("blocks").join(format!("lod{lod}")).join(name_of(position));
         let held = backup.file(forest, (lod, position)).filter(|_| !is_linked(&forest.dir.join(&name)))?;
-        let mut region = simple(save, forest, &name, lod, Action::FromBackup, "it was missing");
+        let mut region = simple(save, forest, &name, lod, Action::FromBackup, MISSING);
         region.backup = Some(held);
         Some(region)
     });
@@ -166,10 +170,10 @@ fn look(
         () if view.is_readable() => {
             readable(&view);
             let is_restored = region.source.restoration().is_some();
-            if is_restored { (Action::Restore, "a copy changed its bytes") } else { (Action::Copy, HEALTHY) }
+            if is_restored { (Action::Restore, RESTORED) } else { (Action::Copy, FileReason::Healthy) }
         }
         () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {
-            (Action::Copy, UNKNOWN_LAYOUT)
+            (Action::Copy, FileReason::UnknownLayout)
         }
         () => UNREADABLE,
     })

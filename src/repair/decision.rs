@@ -10,7 +10,7 @@ use crate::godot::slots::{self, SlotFormula};
 use crate::recover::decide::Certainty;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
-use crate::repair::why::{KeptReason, MissingReason};
+use crate::repair::why::{FileReason, KeptReason, MissingReason};
 use crate::save::{BlockStart, Forest, Save, first_byte};
 
 /// What is done with a file.
@@ -156,8 +156,8 @@ pub struct RegionPlan {
     pub region: Option<[i32; 3]>,
     /// The action.
     pub action: Action,
-    /// Why, in words.
-    pub why: &'static str,
+    /// Why.
+    pub why: FileReason,
     /// The header by which it is read, when it is built anew.
     pub source: Option<Header>,
     /// The header that is written, if the file is rebuilt.
@@ -181,7 +181,7 @@ pub struct RegionPlan {
 impl RegionPlan {
     /// Whether nothing has to be said of the file: it is healthy and copied under its name.
     pub(super) fn is_plain(&self) -> bool {
-        self.is_unchanged() && self.why == HEALTHY && self.undecided == 0
+        self.is_unchanged() && self.why == FileReason::Healthy && self.undecided == 0
     }
 
     /// Whether the copy has the same file under the same name.
@@ -225,7 +225,7 @@ impl RegionPlan {
     /// Whether the file is set aside although it may have held blocks.
     #[must_use]
     pub fn loses_file(&self) -> bool {
-        self.action == Action::SetAside && ![NO_REGION, NEVER_STORED].contains(&self.why)
+        self.action == Action::SetAside && !matches!(self.why, FileReason::NoRegion | FileReason::NeverStored)
     }
 
     /// Where a block of its file with these bytes begins.
@@ -245,22 +245,6 @@ impl RegionPlan {
     }
 }
 
-/// Why a file is copied as it is.
-pub(super) const HEALTHY: &str = "healthy";
-
-/// Why a file is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout
-/// of its blocks, and options can.
-pub(super) const UNKNOWN_LAYOUT: &str = "its layout is not known";
-
-/// Why a file is set aside that is a rig of VoxEdit: it held no block.
-pub(super) const NO_REGION: &str = "it is a rig of VoxEdit and no region file";
-
-/// Why a file is set aside whose blocks belong to the place of another file, which has them too.
-pub(super) const COPIED: &str = "its blocks are those of another region file";
-
-/// Why a file is set aside into which the engine never stored a block.
-pub(super) const NEVER_STORED: &str = "nothing is behind its header";
-
 /// The plan for a region file that is handled as a whole.
 pub(super) fn simple(
     save: &Save,
@@ -268,7 +252,7 @@ pub(super) fn simple(
     file: &Path,
     lod: u8,
     action: Action,
-    why: &'static str,
+    why: FileReason,
 ) -> RegionPlan {
     let path = forest.dir.join(file);
     let name = below(&save.path, &path);

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, COPIED, Decision, Origin, RegionPlan};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::out::below;
 use crate::repair::plan::{Plan, copied_regions};
 use crate::repair::stream::Part;
+use crate::repair::why::FileReason;
 use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan, block_files};
 use crate::save::{File, Kind, Options, Region, Save, Scratch};
 use crate::source::{FileSource, Source};
@@ -132,7 +133,9 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
         }
         Action::SetAside => match (own(), files.get(&region.path)) {
             // The blocks of a copy are whole, in the wrong place.
-            (Some(own), _) => listed(own, &mut |at| each(fate(at, Fate::Lost, region.why != COPIED, false))),
+            (Some(own), _) => {
+                listed(own, &mut |at| each(fate(at, Fate::Lost, region.why != FileReason::Copied, false)))
+            }
             // The name of a block file is the position of its block.
             (None, Some(File::Region(forest, file))) if forest.kind == Kind::BlockFiles => {
                 each(fate(Some(file.position), Fate::Lost, true, false));

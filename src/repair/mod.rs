@@ -64,7 +64,7 @@ pub use totals::{
     Written, advice_on_copy, expected_copy, expected_totals, is_region_file, loss_words, outlook, total_words, totals,
 };
 pub use unowned::{Unowned, export_unowned};
-pub use why::{KeptReason, MissingReason};
+pub use why::{FileReason, KeptReason, MissingReason, RowReason};
 
 /// The plan for voxel maps as text, one sentence per line.
 #[must_use]

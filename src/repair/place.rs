@@ -12,12 +12,10 @@ use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
 use crate::recover::weights::Weights;
 use crate::repair::backup::Store;
-use crate::repair::decision::{
-    Action, Decision, HEALTHY, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple,
-};
+use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple};
 use crate::repair::mend::{Common, Job};
 use crate::repair::survey::{Solved, Walk, sure};
-use crate::repair::why::{KeptReason, MissingReason};
+use crate::repair::why::{FileReason, KeptReason, MissingReason};
 use crate::repair::{Error, Options};
 use crate::save::Save;
 
@@ -45,7 +43,7 @@ pub(super) fn region_plan(
     store: Option<&Store>,
     options: &Options<'_>,
 ) -> Result<RegionPlan, Error> {
-    let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, HEALTHY);
+    let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, FileReason::Healthy);
     plan.undecided = solved.undecided as u64;
     let own = walk.region.header.format;
     let format = format.copied().unwrap_or(own);
@@ -92,7 +90,7 @@ pub(super) fn region_plan(
     let has_most = !as_listed && placing.blocks.len().saturating_mul(2) >= case.entries.len();
     let only_blocks = fits && has_most && packed && sound && !odd && !appended && likely.is_empty();
     plan.changes_slots = walk.is_displaced();
-    plan.why = match walk.remark {
+    plan.why = FileReason::Other(match walk.remark {
         Some(remark) => remark,
         None if packed && sound && !odd && exchanged_in(&placing.blocks) > 0 => {
             "its table leads to blocks of other positions"
@@ -105,7 +103,7 @@ pub(super) fn region_plan(
         None if walk.is_displaced() => "its blocks were in the slots of the old formula",
         None if walk.is_sound() => "its layout was not that of the other files",
         None => walk.fault(),
-    };
+    });
     placing.torn()?;
     placing.between_parts()?;
     placing.older_states()?;

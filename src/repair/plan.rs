@@ -15,13 +15,13 @@ use crate::recover::names::Misnamed;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, COPIED, HEALTHY, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, RegionPlan, simple};
 use crate::repair::left::uncopied_of_lost;
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Standing};
-use crate::repair::why::KeptReason;
+use crate::repair::why::{FileReason, KeptReason};
 use crate::repair::{
     Accepted, Compared, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream,
 };
@@ -319,7 +319,7 @@ fn one_forest(
             for region in planned {
                 region.region = Some(found.region);
                 if region.action == Action::Copy {
-                    region.why = "the file has the name of another region";
+                    region.why = FileReason::Other("the file has the name of another region");
                 }
             }
         }
@@ -396,17 +396,19 @@ fn of_files(
     for (number, (file, look)) in forest.regions.iter().zip(looks).enumerate() {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
-            _ if aside.contains(&number) => simple(save, forest, &file.name, file.lod, Action::SetAside, COPIED),
+            _ if aside.contains(&number) => {
+                simple(save, forest, &file.name, file.lod, Action::SetAside, FileReason::Copied)
+            }
             // Nothing is wrong with the file, and its blocks are not lost: the layout is missing.
             Standing::Nothing if target.format.is_none() && has_unknown_layout(file) => {
-                simple(save, forest, &file.name, file.lod, Action::Copy, UNKNOWN_LAYOUT)
+                simple(save, forest, &file.name, file.lod, Action::Copy, FileReason::UnknownLayout)
             }
             Standing::Nothing => simple(save, forest, &file.name, file.lod, Action::SetAside, why_aside(file)),
-            _ => {
-                ready.remove(&path).unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, HEALTHY))
-            }
+            _ => ready
+                .remove(&path)
+                .unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, FileReason::Healthy)),
         };
-        if (region.action == Action::SetAside || region.why == UNKNOWN_LAYOUT)
+        if (region.action == Action::SetAside || region.why == FileReason::UnknownLayout)
             && let Some(held) = whole_file(store, target, &file.right_name())
         {
             region.action = Action::FromBackup;
@@ -427,7 +429,7 @@ fn of_files(
     let missing = |held: &&File| !names.contains(&*held.name) && !is_linked(&held.name);
     for held in backup.files.iter().filter(missing) {
         if let Some(path) = whole_file(store, target, &held.name) {
-            let why = "it was missing";
+            let why = FileReason::Other("it was missing");
             let mut region = simple(save, forest, &held.name, held.lod, Action::FromBackup, why);
             region.backup = Some(path);
             plan.regions.push(region);
@@ -436,12 +438,12 @@ fn of_files(
 }
 
 /// Why a region file without a block is set aside.
-fn why_aside(file: &RegionFile) -> &'static str {
+fn why_aside(file: &RegionFile) -> FileReason {
     let has = |code| file.damage.iter().any(|damage| damage.code == code);
     match () {
-        () if has(Code::RegionVoxedit) => NO_REGION,
-        () if has(Code::RegionNeverStored) => NEVER_STORED,
-        () => "no block can be located in it",
+        () if has(Code::RegionVoxedit) => FileReason::NoRegion,
+        () if has(Code::RegionNeverStored) => FileReason::NeverStored,
+        () => FileReason::Other("no block can be located in it"),
     }
 }
 

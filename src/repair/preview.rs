@@ -11,11 +11,10 @@ use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, capitalize, likelihood, triple};
-use crate::repair::decision::HEALTHY;
 use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
 use crate::repair::stream::{page_loss, written_rows};
-use crate::repair::why::{doubt_of, shown_candidates};
+use crate::repair::why::{FileReason, doubt_of, shown_candidates};
 use crate::repair::{
     Action, Certainty, KeptReason, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words,
 };
@@ -132,7 +131,7 @@ impl Preview {
             return Self { unchanged: map.action == Action::Copy, ..text_preview(map.action, map.why, &all) };
         }
         // The list of a plan lacks healthy region files.
-        start_preview(Action::Copy, HEALTHY)
+        start_preview(Action::Copy, FileReason::Healthy.words())
     }
 
     /// What a plan does with the whole save.
@@ -219,7 +218,7 @@ const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
 }
 
 fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
-    let mut out = start_preview(region.action, region.why);
+    let mut out = start_preview(region.action, region.why.words());
     out.unchanged = region.is_unchanged();
     if region.action == Action::Copy && !out.unchanged {
         let name = region.name.file_name().unwrap_or_default();

@@ -9,12 +9,12 @@ use crate::check::{self, identical_words};
 use crate::godot::channel::NAMES;
 use crate::printable::{self, capitalize, grouped, triple};
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, exchanged_in};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan, exchanged_in};
 use crate::repair::listed::{LISTED, in_place, more};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::uncopied;
-use crate::repair::why::{doubt, likeliest};
+use crate::repair::why::{FileReason, doubt, likeliest};
 use crate::repair::{MissingReason, Options, map, pak, stream};
 use crate::save::{Save, first_byte};
 
@@ -175,7 +175,7 @@ impl RegionReport {
             file: printable::path(&region.name),
             lod: region.lod,
             action: region.action.name(),
-            why: region.why,
+            why: region.why.words(),
             renamed_from: renamed.map(|name| printable::path(Path::new(name))),
             blocks: region.blocks.len(),
             put_right: region.blocks.iter().filter(put_right).map(|b| BlockReport::new(region, b)).collect(),
@@ -286,7 +286,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
     }
     for region in plan.regions.iter().filter(|r| r.action != Action::Copy) {
         let name = printable::path(&region.name);
-        match whole(region.action, &name, region.why) {
+        match whole(region.action, &name, region.why.words()) {
             Some(line) => lines.push(line),
             None => rebuilt(region, &name, &mut lines),
         }
@@ -305,7 +305,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
 /// How many files are copied although the layout of their blocks is not known, and which options give it.
 fn unknown_layout_words(plan: &Plan) -> Vec<String> {
     let (mut regions, mut blocks) = (0, 0);
-    for region in plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT) {
+    for region in plan.regions.iter().filter(|region| region.why == FileReason::UnknownLayout) {
         let is_block = region.path.extension().is_some_and(|ending| ending == "vxb");
         *if is_block { &mut blocks } else { &mut regions } += 1;
     }

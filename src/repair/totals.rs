@@ -7,10 +7,11 @@ use crate::check::{Totals, identical_words};
 use crate::damage::Code;
 use crate::godot::stream::loc::Place;
 use crate::printable::{are, grouped};
-use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
+use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::pak::PakPlan;
 use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
+use crate::repair::why::FileReason;
 use crate::repair::{Error, KeptReason, LayerPlan, LostPart, Options};
 use crate::save::Save;
 
@@ -91,7 +92,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
     let is_lost = |layer: &&LayerPlan| layer.left_out.is_some() || layer.stays.is_some();
-    totals.layers_lost = n(layers.clone().filter(is_lost).count());
+    let unnamed: usize = plan.maps.iter().map(|map| map.unnamed).sum();
+    totals.layers_lost = n(layers.clone().filter(is_lost).count() + unnamed);
     totals.depths_lost = n(layers.clone().filter(|layer| !is_lost(layer) && layer.loses_depths).count());
     totals.values_lost = layers.filter(|layer| !is_lost(layer)).map(|layer| layer.lost_numbers).sum();
     let regions =
@@ -114,7 +116,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         + n(plan.paks.iter().filter(is_zeroed).count());
     totals.unreadable = n(save.unread().filter(|fault| fault.damage.code.is_failure()).count());
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
-    totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
+    totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == FileReason::UnknownLayout).count());
     totals
 }
 
@@ -197,19 +199,13 @@ fn unplaced<'p>(save: &'p Save, plan: &'p Plan) -> Vec<(&'p Path, u64)> {
 
 /// Chunks of pak regions that are set aside as they are, because of their names, and how many of these files cannot be read.
 fn paks_set_aside(save: &Save, plan: &Plan) -> (u64, u64) {
-    let aside: HashSet<&Path> =
-        plan.paks.iter().filter(|pak| pak.action == Action::SetAside).map(|pak| pak.path.as_path()).collect();
+    let (unreadable, others): (Vec<&PakPlan>, Vec<&PakPlan>) =
+        plan.paks.iter().filter(|pak| pak.action == Action::SetAside).partition(|pak| pak.is_unreadable);
+    let aside: HashSet<&Path> = others.iter().map(|pak| pak.path.as_path()).collect();
     let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
     let files = files.filter(|(dir, file)| aside.contains(dir.dir.join(&file.name).as_path()));
-    let (mut chunks, mut unread) = (0, 0);
-    for (dir, file) in files {
-        match save.pak(dir, file, &mut Vec::new()) {
-            Ok(Some(pak)) => chunks += n(pak.present().count()),
-            Ok(None) => unread += 1,
-            Err(_) => {}
-        }
-    }
-    (chunks, unread)
+    let opened = files.filter_map(|(dir, file)| save.pak(dir, file, &mut Vec::new()).ok().flatten());
+    (opened.map(|pak| n(pak.present().count())).sum(), n(unreadable.len()))
 }
 
 /// The totals of a save at both levels: what is right as it is, what is wrong with the other blocks and what is put right are those

@@ -100,6 +100,82 @@ const fn doubt_words(moved: bool, has_entry: bool, p: f64) -> &'static str {
     }
 }
 
+/// Why a region file or a block file is copied, written anew or set aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileReason {
+    /// It is copied as it is: nothing is wrong with it.
+    Healthy,
+    /// It is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout of its
+    /// blocks, and options can.
+    UnknownLayout,
+    /// It is set aside: a rig of VoxEdit, which held no block.
+    NoRegion,
+    /// It is set aside: the engine never stored a block into it.
+    NeverStored,
+    /// It is set aside: its blocks belong to the place of another file, which has them too.
+    Copied,
+    /// Anything else, in words.
+    Other(&'static str),
+}
+
+impl FileReason {
+    /// It as a clause.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::UnknownLayout => "its layout is not known",
+            Self::NoRegion => "it is a rig of VoxEdit and no region file",
+            Self::NeverStored => "nothing is behind its header",
+            Self::Copied => "its blocks are those of another region file",
+            Self::Other(words) => words,
+        }
+    }
+}
+
+impl fmt::Display for FileReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
+}
+
+/// What was corrected of a row of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowReason {
+    /// Its key was that of the rule of 2021.
+    OldRule,
+    /// Its key was that of another block.
+    WrongKey,
+    /// Its key was not spelled as the engine does.
+    KeySpelling,
+    /// Its key was of another type.
+    KeyType,
+    /// Anything else, in words.
+    Other(&'static str),
+}
+
+impl RowReason {
+    /// It as a clause.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OldRule => "its key was that of the rule of 2021",
+            Self::WrongKey => "its key was that of another block",
+            Self::KeySpelling => "its key was written in another way than the engine writes it",
+            Self::KeyType => "its key was of another type",
+            Self::Other(words) => words,
+        }
+    }
+}
+
+impl fmt::Display for RowReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
+}
+
 /// Why the position of a block that is written is not certain, as a clause without its probability; `None` if it is.
 pub(super) fn doubt_of(block: &Decision) -> Option<&'static str> {
     let open = block.origin == Origin::Found && block.certainty != Certainty::Certain;

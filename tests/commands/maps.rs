@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tempfile::tempdir;
 
 use crate::common::copy_dir;
-use crate::{Demo, run};
+use crate::{Demo, joined, run};
 
 #[test]
 fn check_plan_and_repair_agree_on_a_map_without_an_array() {
@@ -208,4 +208,49 @@ fn findings_of_several_layers_name_their_own() {
     ] {
         assert_eq!(layer_of(field), layer, "{field}");
     }
+}
+
+/// A copy of a sample in a directory of its own, and the text of a check and of a repair of it.
+fn said_of(demo: &Demo, sample: &str, file: &str, change: impl Fn(&mut Vec<u8>)) -> [String; 2] {
+    let dir = tempdir().unwrap();
+    let save = dir.path().join("map");
+    copy_dir(Path::new(&demo.path(sample)), &save);
+    let mut bytes = fs::read(save.join(file)).unwrap();
+    change(&mut bytes);
+    fs::write(save.join(file), bytes).unwrap();
+    let path = save.to_str().unwrap();
+    let new = dir.path().join("new");
+    let done = run(&["repair", path, "--out", new.to_str().unwrap()]);
+    [joined(&run(&["check", path]).out), joined(&done.out)]
+}
+
+#[test]
+fn layers_that_a_cut_description_does_not_name_any_more_are_lost() {
+    let demo = Demo::new();
+    let said = said_of(&demo, "healthy/map-sparse", "map_data.json", |bytes| bytes.truncate(bytes.len() / 2));
+    for text in said {
+        assert!(text.contains("2 layers are lost") || text.contains("2 layers of voxel maps are lost"), "{text}");
+    }
+}
+
+#[test]
+fn numbers_that_were_zeroed_with_the_header_are_lost() {
+    let demo = Demo::new();
+    let [checked, done] = said_of(&demo, "healthy/map-dense", "Lake_Global.npy", |bytes| bytes[..4096].fill(0));
+    for text in [checked, done] {
+        assert!(
+            text.contains(" values of voxel maps are lost and become 0")
+                || text.contains("values of voxel maps are lost: the copy has 0 in their place"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_array_without_highest_bits_is_not_trusted() {
+    let demo = Demo::new();
+    let strip = |bytes: &mut Vec<u8>| bytes.iter_mut().for_each(|byte| *byte &= 0x7f);
+    let [checked, _] = said_of(&demo, "healthy/map-dense", "Lake_Global.npy", strip);
+    assert!(checked.contains("Lake_Global.npy has no byte above 127") || checked.contains("converted"), "{checked}");
+    assert!(checked.contains("--level likely"), "{checked}");
 }

@@ -201,3 +201,22 @@ fn a_slice_names_the_chunks_of_a_second_file_of_a_region() {
     fs::remove_file(std::path::Path::new(&save).join("x00_y0_z0.region")).unwrap();
     assert_eq!(slice("one.png"), (Some(0), String::new(), picture));
 }
+
+#[test]
+fn a_pak_region_in_which_nothing_can_be_found_is_lost_and_not_mended() {
+    for content in [vec![0; 8192], b"This is no pak region.\n".repeat(99)] {
+        let demo = Demo::new();
+        let save = demo.path("healthy/pak-room");
+        fs::write(demo.path("healthy/pak-room/x0_y0_z0.region"), &content).unwrap();
+        let said = joined(&run(&["check", &save]).out);
+        assert!(said.contains("sets 1 file aside and keeps the 7 blocks that can be read"), "{said}");
+        assert!(said.contains("how many blocks 1 lost file held is not known"), "{said}");
+        let out = tempdir().unwrap();
+        let new = out.path().join("new");
+        let plan = run(&["repair", &save, "--plan"]);
+        let done = run(&["repair", &save, "--out", new.to_str().unwrap()]);
+        assert_eq!((plan.code, done.code), (Some(5), Some(5)), "{}", done.out);
+        assert!(done.out.contains("1 file has no block in the copy"), "{}", done.out);
+        assert_eq!(fs::read(new.join("lost+found/files/x0_y0_z0.region")).unwrap(), content);
+    }
+}

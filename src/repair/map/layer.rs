@@ -99,6 +99,9 @@ impl LayerExam<'_> {
             Err(_) => return Ok(Found::Missing("it is no regular file")),
         };
         Ok(match told::array(&source, role, asked).map_err(draft::Error::read(&path))? {
+            Ok(array) if array.is_seven_bits && !self.options.likely => Found::Useless(
+                "the highest bit of each of its bytes is lost, so that its numbers may have changed; `--level likely` keeps them",
+            ),
             Ok(array) => {
                 let rewritten = source.restoration().map(|_| "a copy rewrote its bytes as text");
                 let header = array.header.or(rewritten);
@@ -181,6 +184,7 @@ impl LayerExam<'_> {
         if let Some(why) = array.header {
             self.note(name, why);
         }
+        self.count_zeroed(name, array);
         if array.missing > 0 || array.header.is_some() {
             self.keep_behind(name, array);
             self.plan.arrays.push(ArrayPlan {
@@ -192,6 +196,16 @@ impl LayerExam<'_> {
             });
         }
         true
+    }
+
+    /// Counts the numbers that were lost with the header.
+    fn count_zeroed(&mut self, name: &str, array: &Array) {
+        if array.zeroed > 0 {
+            let n = crate::printable::count(array.zeroed, "number");
+            let verb = if array.zeroed == 1 { "is" } else { "are" };
+            self.note(name, format!("{n} behind the header {verb} zero as the header was"));
+            self.plan.lost_numbers = self.plan.lost_numbers.saturating_add(array.zeroed);
+        }
     }
 
     /// Lists the bytes behind an array that is written anew.
@@ -319,6 +333,9 @@ impl LayerExam<'_> {
             }
             if let Some(why) = array.header {
                 self.note(name, why);
+            }
+            if name == data_name {
+                self.count_zeroed(name, array);
             }
             if !same_rows && name == index_name {
                 let n = crate::printable::count(rows.saturating_sub(count), "row");

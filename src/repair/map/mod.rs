@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use crate::damage::Code;
 use crate::draft;
+use crate::limits::BYTE_ORDER_MARK;
 use crate::recover::map::text;
 use crate::repair::out::below;
 use crate::repair::{Action, Error, Options};
@@ -101,6 +102,8 @@ pub struct MapPlan {
     pub description: Option<Vec<u8>>,
     /// Names of files that go to `lost+found` as they are.
     pub aside: Vec<String>,
+    /// Layers that only their arrays show: the description ends before it names them.
+    pub unnamed: usize,
     /// Files of the save that are not simply copied, below the save.
     pub handled: Vec<PathBuf>,
 }
@@ -116,7 +119,7 @@ impl MapPlan {
                 || !layer.given_up.is_empty()
                 || layer.taken_out.iter().any(|t| t.voxels)
         };
-        self.action == Action::SetAside || self.layers.iter().any(lost)
+        self.action == Action::SetAside || self.unnamed > 0 || self.layers.iter().any(lost)
     }
 }
 
@@ -135,6 +138,7 @@ fn one(save: &Save, map: &Map, options: &Options<'_>) -> Result<MapPlan, Error> 
         layers: Vec::new(),
         description: None,
         aside: Vec::new(),
+        unnamed: 0,
         handled: Vec::new(),
     };
     if map.damage.iter().any(|d| d.code == Code::OverLimit) {
@@ -188,6 +192,7 @@ fn one(save: &Save, map: &Map, options: &Options<'_>) -> Result<MapPlan, Error> 
         plan.description = serde_json::to_vec_pretty(description).ok();
     }
     plan.aside = given_up(&map.dir, &data, &plan.layers, damaged);
+    plan.unnamed = unnamed(&data, &plan.aside);
     let written =
         plan.layers.iter().filter(|l| l.left_out.is_none()).flat_map(|l| l.arrays.iter().map(|a| a.name.clone()));
     let mut handled: BTreeSet<String> = written.chain(plan.aside.iter().cloned()).collect();
@@ -205,7 +210,7 @@ impl LayerPlan {
 }
 
 fn parsed(bytes: &[u8]) -> Option<Json> {
-    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
+    serde_json::from_slice(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)).ok()
 }
 
 fn whole(path: &Path, limit: u64) -> Result<Vec<u8>, draft::Error> {
@@ -278,6 +283,14 @@ fn given_up(dir: &Path, data: &MapData, layers: &[LayerPlan], damaged: bool) -> 
     }
     let is_file = |name: &String| std::fs::symlink_metadata(dir.join(name)).is_ok_and(|m| m.is_file());
     lost.into_iter().filter(|name| !kept.contains(name) && name != FILE_NAME && is_file(name)).collect()
+}
+
+/// How many arrays with the voxels of a layer there are among files that no layer names.
+fn unnamed(data: &MapData, aside: &[String]) -> usize {
+    let named: BTreeSet<&String> = data.layers().flat_map(files).collect();
+    // As the exporter calls them.
+    let has_voxels = |name: &&String| !name.ends_with("_index.npy") && !name.ends_with("_depth.npy");
+    aside.iter().filter(|name| !named.contains(name)).filter(has_voxels).count()
 }
 
 /// Corrects fields of the description; everything else in it stays unchanged.

@@ -96,6 +96,8 @@ pub struct PakPlan {
     pub action: Action,
     /// Why, in words.
     pub why: &'static str,
+    /// Whether nothing in it can be found, so that how many chunks it held is not known.
+    pub is_unreadable: bool,
     /// The header that is written, if the file is rebuilt.
     pub header: Option<Header>,
     /// Fields of the header that are corrected: name, number in the source, number in the result.
@@ -133,6 +135,7 @@ impl PakPlan {
             is_renamed: false,
             action,
             why,
+            is_unreadable: false,
             header: None,
             fields: Vec::new(),
             chunks: Vec::new(),
@@ -170,6 +173,7 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     let own_name = below(&save.path, &path);
     let mut name = own_name.clone();
     let aside = |why| PakPlan::whole(own_name.clone(), path.clone(), Action::SetAside, why);
+    let unreadable = |why| PakPlan { is_unreadable: true, ..aside(why) };
     let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
     match odd {
         Some(Code::PakName) => match right_name(pak_dir, file) {
@@ -183,7 +187,7 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     }
     let failed = |source| draft::Error::Open { path: path.clone(), source };
     let Some(pak) = save.pak(pak_dir, file, &mut Vec::new()).map_err(failed)? else {
-        return Ok(aside("it ends inside its header"));
+        return Ok(unreadable("it ends inside its header"));
     };
     let stop = || options.go_on().is_err();
     let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
@@ -199,6 +203,9 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
         return Ok(plan);
     }
     let mut plan = rebuilt(plan, &pak, &analysis, options);
+    if !analysis.as_declared && plan.chunks.is_empty() && plan.missing.is_empty() && plan.lost.is_empty() {
+        return Ok(unreadable("its header is damaged, and no chunk can be found"));
+    }
     plan.reading = save.options.pak.reading;
     plan.rest = rest(&plan, &pak.source).map_err(draft::Error::read(&path))?;
     Ok(plan)

@@ -13,7 +13,7 @@ use crate::repair::stream::keys::{self, Reading};
 use crate::repair::stream::plain::PlainRows;
 use crate::repair::stream::wrong_keys::WrongKeys;
 use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
-use crate::repair::{Certainty, Error, KeptReason, Options};
+use crate::repair::{Certainty, Error, KeptReason, Options, RowReason};
 use crate::save::{Blob, Stream, StreamScratch};
 use crate::source::FileSource;
 use crate::sqlite::walk;
@@ -24,8 +24,6 @@ const MISPLACED: &str = "its number is out of order, so that its key may be dama
 const SEVERAL: &str = "several rows have its place, and which is right is not known";
 const OTHER: &str = "another row of its place is the one that the game reads";
 const BETTER: &str = "another row of its place is whole";
-const RULE: &str = "its key was that of the rule of 2021";
-pub(super) const WRONG_KEY: &str = "its key was that of another block";
 const UNSURE_KEY: &str =
     "its key was that of another block, and its borders do not show for certain which one is its own";
 
@@ -53,7 +51,7 @@ struct Claim {
     /// Why it is not more certain.
     doubt: &'static str,
     /// What was wrong with its key.
-    why: Option<&'static str>,
+    why: Option<RowReason>,
     origin: Origin,
 }
 
@@ -86,7 +84,7 @@ impl Deciding<'_> {
             }
             // Seams were compared at the places that the keys have by the settings of the stream.
             let moved = self.wrong_keys.place(number).filter(|_| self.meta.format == self.stream.format);
-            let (place, why) = moved.map_or((place, why), |(place, _)| (place, Some(WRONG_KEY)));
+            let (place, why) = moved.map_or((place, why), |(place, _)| (place, Some(RowReason::WrongKey)));
             match self.claim(number, why) {
                 Some(claim) if moved.is_some_and(|(_, certainty)| certainty < claim.certainty) => {
                     claims.push((place, Claim { certainty: Certainty::Likely, doubt: UNSURE_KEY, ..claim }));
@@ -143,7 +141,7 @@ impl Deciding<'_> {
             (None, _) => reading,
             (Some(place), Reading::Meant(_, why)) => Reading::Meant(place, why),
             (Some(place), _) if place == key => reading,
-            (Some(place), _) => Reading::Meant(place, RULE),
+            (Some(place), _) => Reading::Meant(place, RowReason::OldRule),
         }
     }
 
@@ -165,7 +163,7 @@ impl Deciding<'_> {
     }
 
     /// The position that a row claims; `None` if it may have been deleted.
-    fn claim(&self, number: u32, why: Option<&'static str>) -> Option<Claim> {
+    fn claim(&self, number: u32, why: Option<RowReason>) -> Option<Claim> {
         let row = self.stream.rows.get(number as usize);
         let (lost, misplaced) = row.map_or((true, false), |row| (row.lost, row.misplaced));
         let shared = self.seen.get(number).is_some_and(|seen| seen.shared);
@@ -180,7 +178,7 @@ impl Deciding<'_> {
             (false, true) => (Certainty::Likely, SHARED),
         };
         // A key of the old rule is what the game of its time wrote. The game does not find a row that is out of order.
-        let rank = u8::from(lost) * 2 + u8::from(misplaced || why.is_some_and(|why| why != RULE));
+        let rank = u8::from(lost) * 2 + u8::from(misplaced || why.is_some_and(|why| why != RowReason::OldRule));
         Some(Claim { row: number, rank, certainty, doubt, why, origin: Origin::Found })
     }
 
@@ -262,36 +260,36 @@ impl Deciding<'_> {
                 origin = Origin::Salvaged;
             }
             if matches!(voxels, Part::Mended(_)) {
-                why = why.or(Some("its block was against the format"));
+                why = why.or(Some(RowReason::Other("its block was against the format")));
             }
         }
         let mut instances = Part::Kept;
         if let State::Broken(broken) = seen.instances {
             instances = Part::LeftOut;
-            why = why.or(Some("its instances were damaged"));
+            why = why.or(Some(RowReason::Other("its instances were damaged")));
             origin = Origin::Salvaged;
             self.lose(plan, number, LostPart::Instances, broken.words(), Some(place));
         }
         if instances == Part::Kept && seen.rewrap_instances {
             instances = Part::Mended(Box::default());
-            why = why.or(Some("its instances were against the format"));
+            why = why.or(Some(RowReason::Other("its instances were against the format")));
             self.keep(plan, number, LostPart::Instances, KeptReason::Rewritten, Some(place));
         }
         if voxels == Part::LeftOut {
             let broken = if let State::Broken(fault) = state { fault.words() } else { "its block is damaged" };
             plan.missing.push((place, broken));
-            why = Some("its block was damaged, its instances are kept");
+            why = Some(RowReason::Other("its block was damaged, its instances are kept"));
             if instances == Part::LeftOut || seen.instances == State::Null {
                 return Ok(());
             }
         }
         if seen.broken {
-            why = why.or(Some("the chain of its pages was damaged"));
+            why = why.or(Some(RowReason::Other("the chain of its pages was damaged")));
         }
         if row.lost {
-            why = why.or(Some("its table did not lead to it any more"));
+            why = why.or(Some(RowReason::Other("its table did not lead to it any more")));
         } else if certainty < Certainty::Certain {
-            why = why.or(Some(claim.doubt));
+            why = why.or(Some(RowReason::Other(claim.doubt)));
         }
         plan.rows.push(StreamDecision {
             place,
@@ -344,7 +342,7 @@ impl Deciding<'_> {
                         page,
                         origin: Origin::Found,
                         certainty,
-                        why: Some(RULE),
+                        why: Some(RowReason::OldRule),
                         voxels: Part::LeftOut,
                         instances: Part::Other(number),
                     });
@@ -418,7 +416,7 @@ impl Deciding<'_> {
         for (number, why) in unowned {
             let alone = copies.get(&block(number)) == Some(&1);
             let place = owners.get(&block(number)).copied().flatten().filter(|place| alone && !claimed.contains(place));
-            match place.zip(self.claim(number, Some("the backup has its block at this place only"))) {
+            match place.zip(self.claim(number, Some(RowReason::Other("the backup has its block at this place only")))) {
                 Some((place, claim)) => {
                     claimed.insert(place);
                     claims.push((place, Claim { origin: Origin::Matched, ..claim }));
@@ -469,11 +467,12 @@ impl Deciding<'_> {
                 continue;
             }
             filled.insert(place);
-            let why = Some("from the backup, an older state");
+            let why = Some(RowReason::Other("from the backup, an older state"));
             match at.get(&place).and_then(|i| plan.rows.get_mut(*i)) {
                 // The block is newer than the backup's.
                 Some(row) if !bare => {
-                    (row.instances, row.why) = (Part::Older(number), Some("its instances are from the backup"));
+                    (row.instances, row.why) =
+                        (Part::Older(number), Some(RowReason::Other("its instances are from the backup")));
                     if row.voxels == Part::Kept {
                         row.origin = Origin::Found;
                     }
@@ -487,7 +486,11 @@ impl Deciding<'_> {
                     page: row.page,
                     origin: Origin::Backup,
                     certainty: Certainty::Likely,
-                    why: if instances { why } else { Some("from the backup, where its instances are damaged") },
+                    why: if instances {
+                        why
+                    } else {
+                        Some(RowReason::Other("from the backup, where its instances are damaged"))
+                    },
                     voxels: Part::Older(number),
                     instances: if instances { Part::Older(number) } else { Part::LeftOut },
                 }),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::godot::stream::loc::{Format, Key, Place};
+use crate::repair::RowReason;
 
 /// Least ratio between the distances from the origin of a wrong and a right format.
 const FARTHER: u64 = 8;
@@ -13,7 +14,7 @@ pub(super) enum Reading {
     /// The key that the engine writes for a position.
     Exact(Place),
     /// A key that can only mean this position, and what is wrong with it.
-    Meant(Place, &'static str),
+    Meant(Place, RowReason),
     /// No position, or several.
     Nothing(&'static str),
 }
@@ -24,9 +25,9 @@ pub(super) fn read(format: Format, key: Key<'_>) -> Reading {
         return Reading::Exact(place);
     }
     if let Some(place) = format.decode_close(key) {
-        return Reading::Meant(place, "its key was written in another way than the engine writes it");
+        return Reading::Meant(place, RowReason::KeySpelling);
     }
-    let other = "its key was of another type";
+    let other = RowReason::KeyType;
     // A key whose type implies its format, and fits the format of the stream.
     let found = match key {
         Key::Text(text) => said_by_text(format, text),
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn a_key_of_another_type_means_a_place_only_where_there_is_no_choice() {
         let at = place(1, [2, -1, 3]);
-        let other = "its key was of another type";
+        let other = RowReason::KeyType;
         for format in [Format::Int16, Format::Int19, Format::Blob] {
             assert_eq!(read(format, Key::Text(b"2,-1,3,1")), Reading::Meant(at, other));
         }

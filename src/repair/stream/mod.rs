@@ -28,7 +28,7 @@ use crate::repair::decision::Origin;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
 use crate::repair::stream::wrong_keys::WrongKeys;
-use crate::repair::{Action, Certainty, Error, KeptReason, Options};
+use crate::repair::{Action, Certainty, Error, KeptReason, Options, RowReason};
 use crate::save::{OwnedKey, Save, Stream, StreamFile, Table};
 use crate::source::FileSource;
 use crate::sqlite::walk::{self, Owners, Use};
@@ -70,7 +70,7 @@ pub struct StreamDecision {
     /// Its certainty.
     pub certainty: Certainty,
     /// What was corrected, if anything.
-    pub why: Option<&'static str>,
+    pub why: Option<RowReason>,
     /// Its block.
     pub voxels: Part,
     /// Its instances.
@@ -81,7 +81,7 @@ impl StreamDecision {
     /// Whether its key was that of another block: it is right but for that.
     #[must_use]
     pub fn had_wrong_key(&self) -> bool {
-        self.why == Some(decide::WRONG_KEY)
+        self.why == Some(RowReason::WrongKey)
     }
 }
 

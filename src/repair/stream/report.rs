@@ -9,7 +9,7 @@ use crate::repair::decision::Origin;
 use crate::repair::listed::{LISTED, count_of, more};
 use crate::repair::report::{FilledChannel, certainty, whole};
 use crate::repair::stream::{LostPart, LostRow, Part, Setting, StreamDecision, StreamPlan};
-use crate::repair::{Action, Certainty, KeptReason};
+use crate::repair::{Action, Certainty, KeptReason, RowReason};
 
 /// A stream that is not just copied: see OUTPUT.md.
 #[derive(Serialize)]
@@ -118,7 +118,7 @@ impl RowReport {
             position: row.place.position,
             row: row.row,
             page: row.page,
-            why: row.why,
+            why: row.why.map(RowReason::words),
             certainty: certainty(row.origin, row.certainty),
             from_backup: row.origin == Origin::Backup,
             matched_by_backup: row.origin == Origin::Matched,
