@@ -10,6 +10,7 @@ use super::action::{Action, hints};
 use super::canvas::Canvas;
 use super::keys::short;
 use super::pane::Pane;
+use super::panes::world;
 use super::theme::{Role, level_role};
 use super::verdict::Conclusion;
 use super::{App, Focus};
@@ -93,6 +94,13 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
         let words = if app.failure.is_some() { "" } else { "opening " };
         return vec![(Role::Dim, words.into())];
     }
+    if app.outdated.is_some() {
+        let mark = app.glyphs.level(Some(Level::Error));
+        return vec![(Role::Error, format!("{mark} cannot be read any more "))];
+    }
+    if let Some(words) = words_on_shown_save(app) {
+        return words;
+    }
     let findings = &app.findings;
     let counts = &findings.counts;
     let mut out = Vec::new();
@@ -140,6 +148,35 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
         });
     }
     out
+}
+
+/// Of several saves, what the check found in the one that the World pane shows, and the worst that it found in all of them.
+fn words_on_shown_save(app: &App) -> Option<Vec<(Role, String)>> {
+    let findings = &app.findings;
+    let is_checked = findings.summary.is_some() && !findings.running && !findings.stopped && !app.comparison.running;
+    if app.pane != Pane::World || app.size.columns < 60 || !is_checked {
+        return None;
+    }
+    let tally = findings.tally(world::node_of_shown(app)?);
+    let counted = [(Level::Error, tally.errors), (Level::Warning, tally.warnings)];
+    let mut out: Vec<(Role, String)> = Vec::new();
+    for (level, n) in counted.into_iter().filter(|(_, n)| *n > 0) {
+        let mark = app.glyphs.level(Some(level));
+        out.push((level_role(Some(level)), format!("{mark} {}  ", crate::printable::count(n.into(), level.name()))));
+    }
+    if out.is_empty() {
+        out.push((Role::Good, "nothing wrong here  ".into()));
+    }
+    let counts = &findings.counts;
+    for (level, n) in [(Level::Error, counts.errors), (Level::Warning, counts.warnings)] {
+        if n > 0 {
+            let mark = app.glyphs.level(Some(level));
+            out.push((Role::Dim, format!("in all {mark} {} ", grouped(n))));
+            return Some(out);
+        }
+    }
+    out.push((Role::Dim, "checked ".into()));
+    Some(out)
 }
 
 /// A cell that is filled from the left, in eighths.

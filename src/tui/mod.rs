@@ -148,6 +148,8 @@ pub struct App {
     pub index: Option<Arc<Index>>,
     /// Why the save could not be opened.
     pub failure: Option<String>,
+    /// Why the save could not be read again, for example because it was deleted: what is shown was read before that.
+    pub outdated: Option<String>,
     /// How often the save was read; what was read before belongs to the past.
     pub generation: u64,
     /// The last areas of the screen, with what they follow from: every key asks for them, and solving the constraints takes long.
@@ -212,6 +214,7 @@ impl App {
             glyphs,
             index: None,
             failure: None,
+            outdated: None,
             generation: 0,
             selection: Selection::default(),
             focus: Focus::Pane,
@@ -274,7 +277,7 @@ impl App {
             Ok(index) => {
                 let index = Arc::new(index);
                 self.generation += 1;
-                self.failure = None;
+                (self.failure, self.outdated) = (None, None);
                 match self.index.replace(Arc::clone(&index)) {
                     Some(old) => {
                         self.selection.node = old.same_node(&index, self.selection.node);
@@ -303,7 +306,10 @@ impl App {
                 }
             }
             Err(why) if self.index.is_none() => self.failure = Some(why),
-            Err(why) => self.show_message(why),
+            Err(why) => {
+                self.message = None;
+                self.outdated = Some(why);
+            }
         }
     }
 

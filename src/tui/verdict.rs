@@ -210,10 +210,16 @@ const fn shows(pane: Pane) -> bool {
 
 /// The text, wrapped to a width.
 fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
+    let width = usize::from(width.saturating_sub(2)).max(1);
+    // The check speaks of files that are no longer there.
+    if let Some(why) = &app.outdated {
+        let again = app.key_name(Action::Reload).map(|key| format!(" {key} reads it again.")).unwrap_or_default();
+        let words = format!("{why}. What is shown was read before that.{again}");
+        return wrap(&words, width).into_iter().map(|row| (Role::Error, row)).collect();
+    }
     if !shows(app.pane) {
         return Vec::new();
     }
-    let width = usize::from(width.saturating_sub(2)).max(1);
     let mut sentences = sentences(app);
     let rows = |lines: &[String]| lines.iter().map(|line| wrap(line, width).len()).sum::<usize>();
     let mut texts = print(app, &sentences, false);
@@ -222,7 +228,8 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
         texts = print(app, &sentences, true);
     }
     if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut()) {
-        *figures = None;
+        let figures = figures.take();
+        figures.iter().for_each(|figures| name_options(&mut sentences, figures));
         texts = print(app, &sentences, true);
     }
     // The counts say more than further causes, which the pane of findings lists.
@@ -239,6 +246,16 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     // The sentence of the tour comes first, in a row of its own.
     let note = world::note(app).map(|note| (Role::Focus, note.to_owned()));
     note.into_iter().chain(sentences.iter().zip(&texts).flat_map(of_sentence)).collect()
+}
+
+/// Writes the options that the figures name into the sentence that speaks of them, so that the figures can be left out.
+fn name_options(sentences: &mut [Sentence], figures: &str) {
+    let Some(options) = figures.rsplit('`').nth(1).filter(|quoted| quoted.starts_with("--")) else { return };
+    for sentence in sentences {
+        if let Sentence::Plain(text) = sentence {
+            *text = text.replace("these options", &format!("`{options}`"));
+        }
+    }
 }
 
 /// Prints a sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::data::Index;
@@ -27,12 +28,17 @@ impl FileWatcher {
     /// system cannot; then there is still the key to read everything again.
     pub fn new(indexes: &[&Index], directories: &[PathBuf], changed: impl Fn() + Send + 'static) -> Option<Self> {
         let files: HashSet<PathBuf> = indexes.iter().flat_map(|index| index.paths.iter().cloned()).collect();
+        let watched: HashSet<PathBuf> = directories.iter().cloned().collect();
         let single = indexes.iter().all(|index| index.save.path.is_file());
         let handler = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
             // Reading is no change; and beside a file that was opened by itself others may change as they like.
             let counts = matches!(event.kind, EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_));
-            let ours = |path: &PathBuf| files.contains(path) || (!single && belongs_to_save(path));
+            // A directory that is deleted or renamed takes its files with it.
+            let is_gone = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_));
+            let ours = |path: &PathBuf| {
+                files.contains(path) || (!single && belongs_to_save(path)) || (is_gone && watched.contains(path))
+            };
             if counts && event.paths.iter().any(ours) {
                 changed();
             }

@@ -2,6 +2,7 @@
 
 use voxscope::damage::Space;
 use voxscope::tui::pane::Pane;
+use voxscope::tui::update::Event;
 
 use super::{find, inspector_text, mouse_press, on, pane_text, select, sized};
 
@@ -171,4 +172,27 @@ fn the_whole_field_is_coloured() {
     assert_eq!(style(21), ratatui::style::Color::Reset);
     driver.mouse(mouse_press(x + 13, y));
     assert_eq!(driver.app.selection.bytes.unwrap().span.start, 1);
+}
+
+#[test]
+fn a_save_that_was_deleted_is_not_shown_as_if_it_were_there() {
+    for (name, columns, rows) in [("lods", 120, 40), ("stream", 80, 24), ("map-dense", 80, 24)] {
+        let (mut driver, dir) = on(name, columns, rows);
+        let moved = dir.path().with_extension("moved");
+        std::fs::rename(dir.path(), &moved).unwrap();
+        driver.event(&Event::Changed);
+        // A key takes a message away, and not this.
+        for pane in ["1", "2", "3", "7", "down"] {
+            driver.keys(pane);
+            let screen = driver.text_screen();
+            assert!(screen.contains("cannot be read any more"), "{name}, {pane}: {screen}");
+            let end = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(end.contains("What is shown was read before that."), "{name}: {screen}");
+            assert!(!screen.lines().next().unwrap().contains("nothing wrong"), "{name}: {screen}");
+        }
+        std::fs::rename(&moved, dir.path()).unwrap();
+        driver.keys("R");
+        let screen = driver.text_screen();
+        assert!(!screen.contains("any more") && screen.contains("nothing wrong"), "{name}: {screen}");
+    }
 }

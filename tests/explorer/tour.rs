@@ -33,6 +33,10 @@ fn each_stop_has_its_sentence_its_own_verdict_and_the_keys() {
             assert!(below.last().unwrap().ends_with("q quit"), "{columns} x {rows}: {screen}");
             let repairs = below.iter().any(|line| line.contains("shows a repair") || line.contains("voxscope repair"));
             assert_eq!(repairs, sample != "lods", "{columns} x {rows}, {stop}: {screen}");
+            // The line on top speaks of the world that is shown, and then of all of them.
+            let top = screen.lines().next().unwrap();
+            assert_eq!(top.contains("nothing wrong here"), sample == "lods", "{columns} x {rows}, {stop}: {screen}");
+            assert!(top.contains("in all "), "{columns} x {rows}, {stop}: {screen}");
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::check::Finding;
 use crate::picture::{Layer, Look, Mark, Marks, Part};
 use crate::printable::count;
 use crate::tui::App;
-use crate::tui::data::{Item, ItemId, LoadState, Slot, difference::Fate};
+use crate::tui::data::{Item, ItemId, LoadState, NodeId, NodeKind, Slot, difference::Fate};
 use crate::tui::go::WorldTarget;
 
 pub use act::{act, click};
@@ -46,6 +46,23 @@ pub fn directory(app: &App) -> Option<PathBuf> {
         Part::Stream(stream) => save.streams.get(stream)?.path.parent()?,
     };
     Some(dir.to_owned()).filter(|dir| *dir != save.path)
+}
+
+/// The line of the tree of the one of several saves that is shown.
+#[must_use]
+pub fn node_of_shown(app: &App) -> Option<NodeId> {
+    let index = app.index.as_ref().filter(|index| index.has_several_saves())?;
+    let part = app.panes.world.part?;
+    let is_it = |kind: NodeKind| match (kind, part) {
+        (NodeKind::Forest(node), Part::Forest(shown))
+        | (NodeKind::PakDir(node), Part::PakDir(shown))
+        | (NodeKind::Map(node), Part::Layer(shown, _)) => node == shown,
+        (NodeKind::Item(item), Part::Stream(shown)) => {
+            matches!(index.items.get(item), Some(Item::Stream(stream)) if *stream == shown)
+        }
+        _ => false,
+    };
+    index.nodes.iter().position(|node| is_it(node.kind))
 }
 
 /// What the tour says of the world that is shown; of the first one until its tables are there.
