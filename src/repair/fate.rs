@@ -104,6 +104,19 @@ pub fn fates(save: &Save, plan: &Plan, each: &mut dyn FnMut(BlockFate<'_>)) {
     plan.streams.iter().for_each(|stream| of_stream(save, stream, each));
 }
 
+/// Passes on each block of one file that a plan rebuilds; of other files nothing is passed on, and nothing is read.
+pub fn fates_in(save: &Save, plan: &Plan, path: &Path, each: &mut dyn FnMut(BlockFate<'_>)) {
+    // Only files that are copied, restored or set aside are read.
+    let files = Files::new();
+    let is_here = |action, file: &Path| action == Action::Rebuild && file == path;
+    let region = plan.regions.iter().find(|region| is_here(region.action, &region.path));
+    region.into_iter().for_each(|region| of_region(save, &files, region, each));
+    let pak = plan.paks.iter().find(|pak| is_here(pak.action, &pak.path));
+    pak.into_iter().for_each(|pak| of_pak(save, &files, pak, each));
+    let stream = plan.streams.iter().find(|stream| is_here(stream.action, &stream.path));
+    stream.into_iter().for_each(|stream| of_stream(save, stream, each));
+}
+
 /// The positions that the table of a region lists.
 fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]>)) {
     let slots = region.slots(&mut Scratch::default()).unwrap_or_default();

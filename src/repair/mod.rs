@@ -62,6 +62,7 @@ pub use same_world::Compared;
 pub use stream::{LostPart, LostRow, Older, Part, Setting, StreamDecision, StreamPlan};
 pub use totals::{
     Written, advice_on_copy, expected_copy, expected_totals, is_region_file, loss_words, outlook, total_words, totals,
+    totals_of_file,
 };
 pub use unowned::{Unowned, export_unowned};
 pub use why::{FileReason, KeptReason, MissingReason, RowReason};

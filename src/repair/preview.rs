@@ -1,24 +1,26 @@
 //! What a repair would do with one file, as it is shown: who owns which part before and after, and a line for all that is
 //! put right, left out or lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::bytes::Span;
+use crate::check::Totals;
 use crate::damage::Code;
 use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
-use crate::printable::{self, capitalize, likelihood, triple};
+use crate::printable::{self, likelihood, triple};
 use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
 use crate::repair::stream::{page_loss, written_rows};
+use crate::repair::totals::totals_of_file;
 use crate::repair::why::{FileReason, doubt_of, shown_candidates};
 use crate::repair::{
     Action, Certainty, KeptReason, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words,
 };
-use crate::save::BlockStart;
+use crate::save::{BlockStart, Save};
 use crate::voxel_map::map_json::FILE_NAME;
 
 /// What is said where files are missing that a backup may have.
@@ -73,6 +75,8 @@ pub enum Subject {
     Likely,
     /// Something that is put right.
     PutRight,
+    /// A block of which only a part is whole, and written.
+    InPart,
     /// Anything else.
     Words,
 }
@@ -103,6 +107,10 @@ pub struct Preview {
     pub summary: String,
     /// Whether it is left as it is.
     pub unchanged: bool,
+    /// What cannot be read, so that nothing of it is counted.
+    pub unread: Option<String>,
+    /// Its blocks by what is done with them; only of a file that is rebuilt.
+    pub totals: Option<Totals>,
     /// The sectors before, and how many there are.
     pub before: (Vec<SectorFate>, u64),
     /// The sectors after.
@@ -114,7 +122,11 @@ pub struct Preview {
 impl Preview {
     /// What a plan does with a file of `len` bytes.
     #[must_use]
-    pub fn for_file(plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
+    pub fn for_file(save: &Save, plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
+        Self { totals: totals_of_file(save, plan, path), ..Self::of_file(plan, path, map_dir, len) }
+    }
+
+    fn of_file(plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
         if let Some(at) = plan.regions.iter().position(|region| region.path == path) {
             return plan.regions.get(at).map_or_else(Self::default, |region| region_preview(region, at, len));
         }
@@ -266,6 +278,9 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         let bytes: u64 = block.pieces.iter().map(Span::len).sum();
         let count = sectors_for(bytes.saturating_sub(4), header.format.sector_size);
         let (subject, what) = match (block.certainty, block.listed_at.is_some() || block.moved) {
+            _ if matches!(block.origin, Origin::Salvaged | Origin::Voxels) => {
+                (Some(Subject::InPart), PartFate::PutRight)
+            }
             (Certainty::Certain, false) if block.mend.is_some() => (Some(Subject::PutRight), PartFate::PutRight),
             (Certainty::Certain, false) => (None, PartFate::Kept),
             (Certainty::Certain, true) => (Some(Subject::PutRight), PartFate::PutRight),
@@ -307,7 +322,6 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     out.before = (before, len.saturating_sub(header.sectors_at()).div_ceil(size));
     out.after.1 = first;
     out.summary = in_place(region);
-    append_counts(&mut out);
     out
 }
 
@@ -317,7 +331,7 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
         return out;
     }
     for (field, was, is) in &plan.fields {
-        out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was} in the file, put right to {is}")));
+        out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was}, put right to {is}")));
     }
     for missing in &plan.missing {
         out.lines.push(line(Subject::Missing, format!("record {}", missing.record), missing.why.to_owned()));
@@ -367,7 +381,6 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
     out.before = (before, len.div_ceil(BLOCK_BYTES));
     out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
     out.summary = plan.written_words();
-    append_counts(&mut out);
     out
 }
 
@@ -384,14 +397,18 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
         out.lines.push(line(Subject::Words, String::new(), format!("written as it is, with {through} beside it")));
     }
     for setting in &plan.settings {
-        let was = setting.was.as_deref().unwrap_or("nothing");
-        let text = format!("{was} in the file, put right to {}: {}", setting.is, setting.why);
+        let was = setting.was.as_deref().map_or_else(|| "set".to_owned(), |was| format!("{was}, put right"));
+        let text = format!("{was} to {}: {}", setting.is, setting.why);
         out.lines.push(line(Subject::PutRight, setting.field.to_owned(), text));
     }
     if let Some(why) = plan.unsettled {
         out.lines.push(line(Subject::Missing, "settings".to_owned(), format!("they stay as they are: {why}")));
     }
-    for (at, why) in &plan.missing {
+    // A block that is lost is written in part if its row keeps its instances.
+    let missing = plan.missing_places();
+    let in_part: HashSet<Place> =
+        plan.rows.iter().map(|row| row.place).filter(|place| missing.contains(place)).collect();
+    for (at, why) in plan.missing.iter().filter(|(at, _)| !in_part.contains(at)) {
         out.lines.push(line(Subject::Missing, place(*at), (*why).to_owned()));
     }
     for lost in &plan.lost {
@@ -414,25 +431,16 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
     }
     for row in &plan.rows {
         let likely = row.certainty < Certainty::Certain || row.origin == Origin::Backup;
-        let subject = if likely { Subject::Likely } else { Subject::PutRight };
+        let subject = match likely {
+            _ if row.origin == Origin::Salvaged || in_part.contains(&row.place) => Subject::InPart,
+            true => Subject::Likely,
+            false => Subject::PutRight,
+        };
         if let Some(why) = row.why {
             out.lines.push(line(subject, place(row.place), format!("page {}: {why}", row.page)));
         }
     }
     out.summary = written_rows(plan);
-    append_counts(&mut out);
-    out.summary.extend(page_loss(plan).map(|words| format!(". {}", capitalize(&words))));
+    out.unread = page_loss(plan);
     out
-}
-
-/// Says how many there are of each kind.
-fn append_counts(out: &mut Preview) {
-    for (subject, what) in
-        [(Subject::PutRight, "put right"), (Subject::Likely, "only likely"), (Subject::Missing, "missing")]
-    {
-        let n = out.lines.iter().filter(|line| line.subject == subject).count();
-        if n > 0 {
-            out.summary.push_str(&format!(", {n} {what}"));
-        }
-    }
 }

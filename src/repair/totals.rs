@@ -8,7 +8,7 @@ use crate::damage::Code;
 use crate::godot::stream::loc::Place;
 use crate::printable::{are, grouped};
 use crate::repair::decision::{Action, RegionPlan};
-use crate::repair::fate::{Fate, fates};
+use crate::repair::fate::{Fate, fates, fates_in};
 use crate::repair::pak::PakPlan;
 use crate::repair::plan::{Plan, check_options, plan_both_of_readable};
 use crate::repair::why::FileReason;
@@ -35,14 +35,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         by_save.add(block.file, block.fate == Fate::Lost);
         totals.added += u64::from(block.added);
         named.extend(aside.get(block.file));
-        *match block.fate {
-            Fate::Kept => &mut totals.kept,
-            Fate::PutRight => &mut totals.put_right,
-            Fate::Likely => &mut totals.likely,
-            Fate::Older => &mut totals.older,
-            Fate::Salvaged => &mut totals.salvaged,
-            Fate::Lost => &mut totals.lost,
-        } += 1;
+        *count_of_fate(&mut totals, block.fate) += 1;
         totals.torn += u64::from(block.torn);
         totals.beyond_end += u64::from(block.beyond_end);
         totals.damaged += u64::from(block.torn && !block.is_of_region);
@@ -118,6 +111,35 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.refuses_backup = save.forests.is_empty() && save.streams.is_empty();
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == FileReason::UnknownLayout).count());
     totals
+}
+
+/// Blocks of one file by what a plan does with them, and what of it goes to `lost+found`; `None` unless the file is rebuilt. Nothing
+/// is read.
+#[must_use]
+pub fn totals_of_file(save: &Save, plan: &Plan, path: &Path) -> Option<Totals> {
+    let is_here = |action, file: &Path| action == Action::Rebuild && file == path;
+    let region =
+        plan.regions.iter().find(|region| is_here(region.action, &region.path)).map(|region| n(region.lost.len()));
+    let pak = || plan.paks.iter().find(|pak| is_here(pak.action, &pak.path)).map(|pak| n(pak.lost.len()));
+    let stream = || plan.streams.iter().find(|file| is_here(file.action, &file.path)).map(|file| n(file.lost.len()));
+    let mut totals = Totals { set_aside: region.or_else(pak).or_else(stream)?, ..Totals::default() };
+    fates_in(save, plan, path, &mut |block| {
+        totals.source += 1;
+        *count_of_fate(&mut totals, block.fate) += 1;
+    });
+    Some(totals)
+}
+
+/// The number of blocks that have a fate.
+const fn count_of_fate(totals: &mut Totals, fate: Fate) -> &mut u64 {
+    match fate {
+        Fate::Kept => &mut totals.kept,
+        Fate::PutRight => &mut totals.put_right,
+        Fate::Likely => &mut totals.likely,
+        Fate::Older => &mut totals.older,
+        Fate::Salvaged => &mut totals.salvaged,
+        Fate::Lost => &mut totals.lost,
+    }
 }
 
 /// Blocks of each save of a directory of several.

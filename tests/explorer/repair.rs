@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use voxscope::check::Totals;
+use voxscope::repair::preview::Preview;
 use voxscope::tui::Driver;
 use voxscope::tui::pane::Pane;
 
@@ -35,7 +37,7 @@ fn a_finding_leads_to_what_a_repair_would_do_about_it() {
         let before = times(dir.path());
         driver.keys("7 home p");
         assert_eq!(driver.app.pane, Pane::Repair);
-        let summary = row_with(&driver, "2 of 3 chunks");
+        let summary = row_with(&driver, "3 blocks: 2 kept");
         assert!(columns == 40 || summary.contains("1 missing"), "{}", driver.text_screen());
         assert!(columns == 40 || driver.text_screen().contains("points beyond"), "{}", driver.text_screen());
         assert!(driver.text_screen().contains("voxscope repair"));
@@ -199,6 +201,51 @@ fn the_preview_of_a_save_has_the_totals_of_the_verdict() {
 }
 
 #[test]
+fn the_blocks_of_files_add_up_to_those_of_the_save() {
+    let mut rebuilt = 0;
+    let kinds = ["crash", "pak", "stream", "block"];
+    for sample in voxscope::demo::samples().filter(|sample| kinds.iter().any(|kind| sample.name.starts_with(kind))) {
+        let dir = super::sample(sample.name);
+        let save = voxscope::save::Save::open(dir.path(), &voxscope::save::Options::default()).unwrap();
+        let plan = voxscope::repair::plan(&save, &voxscope::repair::Options::default()).unwrap();
+        let of_file = |path: &Path| Preview::for_file(&save, &plan, path, None, 0).totals;
+        let all: Vec<_> = save.files().filter_map(|file| of_file(&file.path())).collect();
+        let whole = voxscope::repair::totals(&save, &plan);
+        let sum = |number: fn(&Totals) -> u64| all.iter().map(number).sum::<u64>();
+        // Files that are copied have only blocks that are kept.
+        assert!(sum(|totals| totals.kept) <= whole.kept, "{}", sample.name);
+        for (number, name) in [
+            ((|totals| totals.put_right) as fn(&Totals) -> u64, "put right"),
+            (|totals| totals.likely, "likely"),
+            (|totals| totals.salvaged, "in part"),
+        ] {
+            // Files that are renamed are copied, with all of their blocks.
+            if whole.files_changed == all.len() as u64 {
+                assert_eq!(sum(number), number(&whole), "{}: {name}", sample.name);
+            }
+        }
+        rebuilt += all.len();
+    }
+    assert!(rebuilt > 40, "{rebuilt}");
+}
+
+#[test]
+fn settings_and_fields_are_not_counted_as_blocks() {
+    for (name, row, field) in [
+        ("pak-count-low", "3 blocks: 3 kept", "16, put right to 1024"),
+        ("stream-meta-twice", "8 blocks: 8 kept", "set to 1: there were several rows"),
+    ] {
+        if cfg!(not(feature = "sqlite")) && name.starts_with("stream") {
+            continue;
+        }
+        let (mut driver, _dir) = on(name, 80, 24);
+        driver.keys("8");
+        let screen = driver.text_screen();
+        assert!(screen.contains(row) && screen.contains(field), "{name}: {screen}");
+    }
+}
+
+#[test]
 fn a_healthy_save_has_nothing_to_repair() {
     let (mut driver, _dir) = on("pak-room", 80, 24);
     driver.keys("8");
@@ -216,8 +263,8 @@ fn a_stream_is_previewed_row_by_row() {
         select(&mut driver, "world.sqlite");
         driver.keys("8");
         let screen = driver.text_screen();
-        assert!(row_with(&driver, "rows written").contains("1 missing"), "{screen}");
-        for words in ["x block (0, 0, 0) ", "? block (0, 0, 0) ", "= block (0, 0, 0) "] {
+        assert!(row_with(&driver, "8 blocks: 7 kept").contains("1 in part"), "{screen}");
+        for words in ["? block (0, 0, 0) ", "% block (0, 0, 0) "] {
             assert!(screen.contains(words), "{screen}");
         }
         assert!(screen.contains("voxscope repair"), "{screen}");
@@ -389,7 +436,7 @@ fn a_finding_that_no_repair_mends_is_not_called_healthy() {
     let (mut driver, _dir) = on("map-water-depth", 120, 40);
     driver.keys("7 n 8");
     let screen = driver.text_screen();
-    assert!(screen.contains("1 finding, copied as it is: a repair does not"), "{screen}");
+    assert!(screen.contains("1 finding: a repair does not"), "{screen}");
     assert!(!screen.contains("healthy, copied"), "{screen}");
 }
 

@@ -284,7 +284,7 @@ pub fn request_missing(app: &mut App) {
                 Some(Item::Layer(map, _)) => index.save.maps.get(*map).map(|map| map.dir.clone()),
                 _ => None,
             };
-            Preview::for_file(&plan, &path, map.as_deref(), opened.len(Part::Data))
+            Preview::for_file(&index.checked, &plan, &path, map.as_deref(), opened.len(Part::Data))
         }
     };
     app.panes.repair.cursor = line_of_finding(app, &preview);
@@ -305,6 +305,11 @@ fn line_of_finding(app: &App, preview: &Preview) -> usize {
 
 /// Columns that the level takes, at the right of the summary.
 const LEVEL: u16 = 17;
+
+/// Columns of the summary; without a heading above it, the level is beside it.
+const fn words_room(width: u16, heading: u16) -> u16 {
+    width.saturating_sub(if heading > 0 { 2 } else { LEVEL + 2 })
+}
 
 /// The areas of the pane.
 struct Areas {
@@ -335,7 +340,7 @@ impl Areas {
         let command = height.saturating_sub(lines);
         let words = preview(app).map(|preview| words::summary(app, preview)).unwrap_or_default();
         let heading = u16::from(height >= 8);
-        let wrapped = wrap(&words, usize::from(width.saturating_sub(LEVEL + 2))).len();
+        let wrapped = wrap(&words, usize::from(words_room(width, heading))).len();
         let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 4).max(3)) } else { 1 };
         let top = top + heading;
         // The summary, the command, and the list have what they need; the pictures have what is left.
@@ -402,7 +407,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             LoadState::Ready(_) => ("Reading the file.".to_owned(), Role::Dim),
             _ => return wait::draw(state.progress, canvas),
         };
-        canvas.wrap(1, 1, &words, role);
+        canvas.part(1, 1, canvas.width().saturating_sub(2), canvas.height()).wrap(0, 0, &words, role);
         return;
     };
     let width = canvas.width();
@@ -413,7 +418,8 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if parts.words > 0 {
         canvas.put_within(1, 0, room, &heading(app), Role::Dim);
     }
-    canvas.part(1, parts.words, room, parts.top - parts.words).wrap(0, 0, &words::summary(app, preview), Role::Strong);
+    let mut words = canvas.part(1, parts.words, words_room(width, parts.words), parts.top - parts.words);
+    words.wrap(0, 0, &words::summary(app, preview), Role::Strong);
     canvas.line(width.saturating_sub(level_width), 0, &[(Role::Dim, "level "), (Role::Key, level), (Role::Dim, "  t")]);
     let at = state.cursor.min(preview.lines.len().saturating_sub(1));
     if parts.sectors > 0 {
@@ -443,6 +449,7 @@ const fn mark(subject: Subject) -> (&'static str, Role) {
         Subject::Lost => ("?", Role::Unowned),
         Subject::Likely => ("~", Role::Warning),
         Subject::PutRight => ("=", Role::Good),
+        Subject::InPart => ("%", Role::Warning),
         Subject::Words => (" ", Role::Text),
     }
 }
@@ -492,7 +499,12 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
             out.push(("may be", format!("{}, {} likely", crate::printable::triple(*at), likelihood(*p))));
         }
     }
-    let title = if line.name.is_empty() { "Repair".to_owned() } else { capitalize(&line.name) };
+    // The name of a field is written as the file has it.
+    let title = match line.name.as_str() {
+        "" => "Repair".to_owned(),
+        name if name.contains('_') => name.to_owned(),
+        name => capitalize(name),
+    };
     Some((title, out))
 }
 
@@ -511,6 +523,7 @@ fn says(app: &App, line: &PreviewLine) -> String {
         Subject::Lost if is_accepted(app, line) => "accepted: ",
         Subject::Lost => "lost+found: ",
         Subject::Likely => "likely: ",
+        Subject::InPart => "in part: ",
         Subject::PutRight | Subject::Words => "",
     };
     format!("{kind}{}", line.text)

@@ -11,9 +11,11 @@ use crate::tui::action::Action;
 pub(super) fn summary(app: &App, preview: &Preview) -> String {
     let planned = app.panes.repair.plan.get(&key(app)).filter(|_| shows_whole(app));
     let changed = planned.filter(|planned| !planned.plan.changes_nothing());
-    let totals = changed.map(|planned| planned.totals).filter(|totals| totals.source > 0);
+    let of_file = preview.totals.filter(|_| !shows_whole(app));
+    let totals = changed.map(|planned| planned.totals).or(of_file).filter(|totals| totals.source > 0);
     // What is missing at this level alone.
-    let likely = app.findings.verdict.totals.filter(|_| !app.panes.repair.likely).map_or(0, |totals| totals.likely);
+    let of_verdict = app.findings.verdict.totals.filter(|_| !app.panes.repair.likely && shows_whole(app));
+    let likely = of_verdict.map_or(0, |totals| totals.likely);
     let blocks = match totals {
         Some(totals) => short_totals(&totals, likely),
         None => copied_words(app, preview).unwrap_or_else(|| preview.summary.clone()),
@@ -30,7 +32,9 @@ pub(super) fn summary(app: &App, preview: &Preview) -> String {
     };
     let missing = lacks_files(app) && shows_whole(app);
     let missing = missing.then_some(FILES_MISSING);
-    let more: Vec<&str> = accepted.as_deref().into_iter().chain(more.into_iter().flatten()).chain(missing).collect();
+    let unread = preview.unread.as_ref().map(|words| format!("{}.", capitalize(words)));
+    let before = unread.as_deref().into_iter().chain(accepted.as_deref());
+    let more: Vec<&str> = before.chain(more.into_iter().flatten()).chain(missing).collect();
     if more.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), more.join(" ")) }
 }
 
@@ -49,7 +53,7 @@ fn copied_words(app: &App, preview: &Preview) -> Option<String> {
         () if lacks_files(app) => "a repair without a backup",
         () => "a repair",
     };
-    (found > 0).then(|| format!("{}, copied as it is: {repair} does not mend {does}", count(found, "finding")))
+    (found > 0).then(|| format!("{}: {repair} does not mend {does}", count(found, "finding")))
 }
 
 /// Whether files are missing that a backup may have.
