@@ -7,6 +7,7 @@ use super::App;
 use super::action::{ACTIONS, Group};
 use super::canvas::Canvas;
 use super::keys::short;
+use super::layout::Size;
 use super::panes::findings::cause_words;
 use super::panes::marks::SectorKind;
 use super::popup::{Explained, Popup, commands};
@@ -27,6 +28,9 @@ const KEYS: usize = 19;
 
 /// Columns of a popup, at most; help may be wider.
 const MAX_WIDTH: u16 = 112;
+
+/// Columns beside a popup from which on what is there can still be read.
+const BESIDE: u16 = 8;
 
 /// A popup of lines that scroll.
 struct Scrolled {
@@ -71,8 +75,11 @@ impl Scrolled {
     }
 }
 
-/// Where a popup is on a screen.
-fn area(popup: &Popup, width: u16, height: u16) -> Rect {
+/// Where a popup is on the screen. An explanation leaves the verdict visible.
+fn area(app: &App, popup: &Popup) -> Rect {
+    let Size { columns: width, rows } = app.size;
+    let verdict = if matches!(popup, Popup::Explain(..)) { app.layout().verdict.height } else { 0 };
+    let height = rows.saturating_sub(verdict);
     let most = if matches!(popup, Popup::Help { .. }) { width } else { MAX_WIDTH };
     let w = width.saturating_sub(4).min(most);
     let h = height.saturating_sub(4).max(height.min(3));
@@ -83,7 +90,7 @@ fn area(popup: &Popup, width: u16, height: u16) -> Rect {
 #[must_use]
 pub fn last_line(app: &App) -> u16 {
     let Some(popup) = &app.popup else { return 0 };
-    let area = area(popup, app.size.columns, app.size.rows);
+    let area = area(app, popup);
     let seen = usize::from(area.height.saturating_sub(2));
     let last = Scrolled::measure(app, area.width).map_or(0, |scrolled| scrolled.rows(seen) - seen);
     u16::try_from(last).unwrap_or(u16::MAX)
@@ -93,9 +100,9 @@ pub fn last_line(app: &App) -> u16 {
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let Some(popup) = &app.popup else { return };
     let width = canvas.width();
-    let Rect { x, y, width: w, height: h } = area(popup, width, canvas.height());
-    // What little is left beside the help would only be single letters.
-    if matches!(popup, Popup::Help { .. }) {
+    let Rect { x, y, width: w, height: h } = area(app, popup);
+    // What little is left beside a popup would only be single letters.
+    if x < BESIDE {
         canvas.part(0, y, width, h).clear();
     }
     let mut top = canvas.part(x, y, w, h);
@@ -216,7 +223,7 @@ fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
 
 /// A heading, and paragraphs with an empty row before each.
 fn explanation(heading: (Role, String), paragraphs: Vec<(Role, String)>, width: u16) -> Scrolled {
-    let width = usize::from(width.saturating_sub(4));
+    let width = usize::from(width.saturating_sub(5));
     let mut lines = vec![vec![heading]];
     for (role, text) in paragraphs {
         lines.push(Vec::new());

@@ -41,6 +41,10 @@ pub enum Role {
     Block,
     /// Every second block, so that neighbours can be told apart.
     BlockOther,
+    /// The area of a block on the sector map.
+    BlockArea,
+    /// That of every second block.
+    BlockOtherArea,
     /// The selected block, or the selected bytes.
     Selected,
     /// The bytes of the field under the cursor.
@@ -161,6 +165,8 @@ impl Theme {
             Role::Header => (Some(Color::LightBlue), Modifier::empty()),
             Role::Block => (Some(Color::Green), Modifier::empty()),
             Role::BlockOther => (Some(Color::Cyan), Modifier::empty()),
+            Role::BlockArea => (Some(Color::Green), Modifier::REVERSED),
+            Role::BlockOtherArea => (Some(Color::Cyan), Modifier::REVERSED),
             Role::Selected => (Some(Color::Yellow), Modifier::REVERSED),
             Role::Unowned => (Some(Color::Magenta), Modifier::BOLD),
             Role::Printable => (Some(Color::Cyan), Modifier::empty()),

@@ -157,3 +157,14 @@ fn a_type_that_occurs_is_never_0_percent() {
     let pane = super::pane_text(&driver);
     assert!(pane.contains("1 grass ") && pane.contains(" <1 %") && !pane.contains(" 0 %"), "{pane}");
 }
+
+#[test]
+fn bars_of_flags_use_the_width_of_the_pane() {
+    let bar = |columns: u16| {
+        let (mut driver, _dir) = on("map-dense", columns, 40);
+        driver.keys("4");
+        driver.text_screen().lines().map(|line| line.matches('\u{2588}').count()).max().unwrap()
+    };
+    let (narrow, wide) = (bar(80), bar(200));
+    assert!(narrow >= 20 && wide >= narrow + 40, "{narrow}, {wide}");
+}

@@ -382,3 +382,17 @@ fn the_verdict_of_a_save_that_a_repair_does_not_mend_says_what_to_do() {
         assert!(screen.contains(step), "{sample}: {screen}");
     }
 }
+
+#[test]
+fn an_explanation_leaves_the_verdict_visible() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let (mut driver, _dir) = on("crash-wrong-places", columns, rows);
+        driver.keys("7");
+        let verdict = "The game was killed while it saved";
+        assert!(driver.text_screen().lines().rev().take(6).any(|line| line.contains(verdict)));
+        driver.keys("e");
+        let screen = driver.text_screen();
+        assert!(screen.lines().rev().take(6).any(|line| line.contains(verdict)), "{screen}");
+        assert!(screen.lines().last().unwrap().contains("esc"), "{screen}");
+    }
+}

@@ -4,7 +4,7 @@ use voxscope::save::Owner;
 use voxscope::tui::Driver;
 use voxscope::tui::pane::Pane;
 
-use super::{mouse_press, on, pane_text, row_with, select};
+use super::{mouse_press, on, pane_text, row_with, samples, select, sized};
 
 /// The cells of the map, row after row, without numbers and frame; one character a sector.
 fn cells(driver: &Driver) -> String {
@@ -71,13 +71,15 @@ fn blocks_can_be_told_apart_where_every_one_is_damaged() {
         bytes[usize::try_from(opened.sector_span(slot.first, 1).start).unwrap() + 4] = 0x7f;
     }
     std::fs::write(&path, &bytes).unwrap();
-    let mut driver = super::sized(dir.path(), 80, 24);
+    let mut driver = sized(dir.path(), 80, 24);
     select(&mut driver, "lod0/r.0.0.0.vxr");
     driver.keys("3");
     let screen = pane_text(&driver);
     for slot in &driver.app.opened_item().unwrap().slots {
         let [x, y, z] = slot.position.unwrap();
-        assert!(screen.contains(&format!("✗{x},{y},{z}")), "{screen}");
+        let selected = driver.app.selection.slot == Some(slot.slot);
+        let name = if selected { format!("✗[{x},{y},{z}]") } else { format!("✗{x},{y},{z}") };
+        assert!(screen.contains(&name), "{screen}");
     }
     driver.keys("- - - -");
     let map: String = cells(&driver).to_lowercase();
@@ -135,7 +137,7 @@ fn what_is_shared_lost_or_beyond_has_marks() {
         driver.keys("3 - - - -");
         let screen = driver.text_screen();
         assert!(cells(&driver).to_lowercase().contains(glyph), "{name}: {screen}");
-        let legend = if glyph == 'a' { "abc blocks".to_owned() } else { format!("{glyph} {words}") };
+        let legend = if glyph == 'a' { "abc def blocks".to_owned() } else { format!("{glyph} {words}") };
         assert!(screen.contains(&legend), "{name}: {screen}");
     }
 }
@@ -146,7 +148,7 @@ fn nearer_and_farther() {
     let lods = vec![voxscope::demo::Extent { from: [0, 0, 0], to: [16, 4, 16] }];
     let spec = voxscope::demo::ForestSpec { lods, sector_size: 64, ..voxscope::demo::ForestSpec::default() };
     voxscope::demo::write_forest(&dir.path().join("world"), &spec, None).unwrap();
-    let mut driver = super::sized(dir.path(), 80, 24);
+    let mut driver = sized(dir.path(), 80, 24);
     select(&mut driver, "lod0/r.0.0.0.vxr");
     driver.keys("3 end");
     let sector = driver.app.selection.sector;
@@ -265,8 +267,8 @@ fn the_legend_of_files_names_every_kind_that_is_drawn() {
 
 #[test]
 fn files_of_several_saves_have_the_names_of_their_saves() {
-    let dir = super::samples(&["current", "plain"]);
-    let mut driver = super::sized(dir.path(), 120, 40);
+    let dir = samples(&["current", "plain"]);
+    let mut driver = sized(dir.path(), 120, 40);
     driver.keys("3");
     for name in ["current/lod0/r.0.0.0.vxr", "plain/lod0/r.0.0.0.vxr"] {
         assert_eq!(pane_text(&driver).matches(name).count(), 1, "{}", pane_text(&driver));
@@ -284,7 +286,7 @@ fn a_damaged_sector_is_marked_in_all_of_its_cells() {
 /// In the table of a killed game, entries of several blocks may point to one sector.
 #[test]
 fn the_finding_of_a_sector_is_about_the_block_that_is_selected() {
-    let mut driver = super::sized(&super::repair::crash("crash_terrain/t1"), 120, 40);
+    let mut driver = sized(&super::repair::crash("crash_terrain/t1"), 120, 40);
     let mut about_blocks = 0;
     for region in ["r.0.0.0.vxr", "r.-1.-1.0.vxr"] {
         select(&mut driver, region);
@@ -301,4 +303,43 @@ fn the_finding_of_a_sector_is_about_the_block_that_is_selected() {
         }
     }
     assert!(about_blocks > 10, "{about_blocks}");
+}
+
+#[test]
+fn names_of_files_are_whole_where_there_is_room_for_them() {
+    let dir = samples(&["lods", "2021-blocks-v2"]);
+    let mut driver = sized(dir.path(), 80, 24);
+    driver.app.select_node(0);
+    driver.keys("3");
+    assert!(pane_text(&driver).contains(" 2021-blocks-v2/lod0/r.-1.-1.-1.vxr "), "{}", driver.text_screen());
+    driver.keys("2");
+    assert!(pane_text(&driver).contains("r.-1.-1.-1.vxr "), "{}", driver.text_screen());
+    let mut driver = sized(dir.path(), 160, 40);
+    driver.app.select_node(0);
+    driver.keys("2");
+    assert!(pane_text(&driver).contains("2021-blocks-v2/r.-1.-1.-1.vxr "), "{}", driver.text_screen());
+}
+
+#[test]
+fn files_are_counted_as_a_check_counts_them() {
+    for name in ["lods", "block-files", "crash-wrong-places", "map-dense"] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        let checked = driver.app.findings.summary.as_ref().unwrap().files;
+        driver.app.select_node(0);
+        driver.keys("3");
+        let files = voxscope::printable::count(checked, "file");
+        assert!(pane_text(&driver).contains(&format!(" {files}")), "{name}: {files}: {}", driver.text_screen());
+    }
+}
+
+#[test]
+fn the_selected_block_has_a_mark_besides_its_colour_and_the_legend_both_colours_of_blocks() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("3");
+    let slot = driver.app.selected_slot().unwrap().position.unwrap();
+    let [x, y, z] = slot;
+    let screen = driver.text_screen();
+    assert!(screen.contains(&format!("[{x},{y},{z}]")), "{screen}");
+    assert!(screen.contains("x,y,z x,y,z blocks") && screen.contains("[x,y,z] selected"), "{screen}");
 }

@@ -67,10 +67,10 @@ const ALL: [Column; 12] = [
 const PRIORITY: [Column; 12] = [
     Column::Position,
     Column::Lod,
-    Column::State,
-    Column::Flags,
-    Column::Bytes,
     Column::File,
+    Column::State,
+    Column::Bytes,
+    Column::Flags,
     Column::Sector,
     Column::Plain,
     Column::Container,
@@ -181,14 +181,13 @@ pub fn fit(facts: TableFacts, files: usize, width: u16) -> Vec<Placed> {
     for column in ALL.into_iter().filter(|column| chosen.contains(column)) {
         let mut width = column.width(facts);
         match column {
-            // The last one takes what is left.
-            Column::Flags => width += left,
-            Column::State if !has_flags => width += left,
-            // Half of what is left is more than findings need, and names are long.
+            // Names come first, and the last one takes what is left.
             Column::File => {
-                let more = (left / 2).min(facts.name.saturating_sub(width)).min(18);
+                let more = left.min(facts.name.saturating_sub(width));
                 (width, left) = (width + more, left - more);
             }
+            Column::Flags => width += left,
+            Column::State if !has_flags => width += left,
             _ => {}
         }
         out.push(Placed { column, x, width });

@@ -10,7 +10,7 @@ use crate::voxel_map::grid::{Array, Grid};
 use crate::voxel_map::map_json::Layer;
 
 /// Lines about a layer: its arrays, and how many voxels have which flags.
-pub(super) fn lines(app: &App) -> Vec<Vec<(Role, String)>> {
+pub(super) fn lines(app: &App, width: u16) -> Vec<Vec<(Role, String)>> {
     let Some(opened) = app.opened_item() else { return Vec::new() };
     let Store::Layer(grid, layer) = &opened.store else { return Vec::new() };
     let mut out = arrays(grid, layer);
@@ -19,12 +19,12 @@ pub(super) fn lines(app: &App) -> Vec<Vec<(Role, String)>> {
         app.selected_block().filter(|_| !grid.index.is_empty()).and_then(|block| block.flags.as_ref().zip(Some(block)));
     if let Some((counts, block)) = block {
         let at = block.slot.position.map_or_else(|| block.slot.slot.to_string(), crate::printable::triple);
-        flags(app, &format!("Flags of block {at}"), counts, &mut out);
+        flags(app, (&format!("Flags of block {at}"), width), counts, &mut out);
         out.push(Vec::new());
     }
     let key = app.item_key();
     match key.and_then(|key| app.counts.get(&key)) {
-        Some(report) => flags(app, "Flags of the layer", &report.counts, &mut out),
+        Some(report) => flags(app, ("Flags of the layer", width), &report.counts, &mut out),
         None => {
             let words = key.and_then(|key| app.counts.words(&key)).unwrap_or_default();
             out.push(vec![(Role::Strong, "Flags of the layer".into()), (Role::Dim, format!("  {words}"))]);
@@ -80,7 +80,11 @@ fn arrays(grid: &Grid<FileSource>, layer: &Layer) -> Vec<Vec<(Role, String)>> {
     out
 }
 
-fn flags(app: &App, title: &str, counts: &Histogram, out: &mut Vec<Vec<(Role, String)>>) {
+/// Columns of the names of flags, of their counts, and of their names in Chinese.
+const NAMES: [u16; 3] = [20, 15, 14];
+
+/// Lines on flags, with bars in the room that names and counts leave.
+fn flags(app: &App, (title, width): (&str, u16), counts: &Histogram, out: &mut Vec<Vec<(Role, String)>>) {
     let voxels = grouped(counts.voxels);
     out.push(vec![(Role::Strong, title.to_owned()), (Role::Dim, format!("  {voxels} voxels"))]);
     let ascii = app.glyphs.ascii;
@@ -95,14 +99,15 @@ fn flags(app: &App, title: &str, counts: &Histogram, out: &mut Vec<Vec<(Role, St
     if all.is_empty() {
         out.push(vec![(Role::Dim, "no voxel has any".into())]);
     }
+    let room = usize::from(width.saturating_sub(NAMES.iter().sum())).max(8);
     for (name, chinese, count) in all {
-        let length = crate::bytes::index((count.saturating_mul(20) / most).max(1));
+        let length = crate::bytes::index((count.saturating_mul(room as u64) / most).max(1));
         let bar = if ascii { "#" } else { "█" }.repeat(length);
         let chinese = if ascii { "" } else { chinese };
         out.push(vec![
             (Role::Text, format!("{name:<20}")),
             (Role::Value, format!("{:>13}  ", grouped(count))),
-            (Role::Block, format!("{bar:<20}  ")),
+            (Role::Block, format!("{bar:<room$}  ")),
             (Role::Dim, chinese.to_owned()),
         ]);
     }

@@ -38,7 +38,7 @@ pub struct ChannelsState {
 /// Rows that the cursor can be on.
 fn rows(app: &App) -> usize {
     match app.opened_item().map(|opened| &opened.store) {
-        Some(Store::Layer(..)) => layer::lines(app).len(),
+        Some(Store::Layer(..)) => layer::lines(app, 0).len(),
         _ => app.selected_block().map_or(0, |block| block.channels.len()),
     }
 }
@@ -109,7 +109,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             canvas.wrap(1, 1, "This file has no channels; the hex pane shows its bytes.", Role::Dim);
         }
         Store::Layer(..) => {
-            let lines = layer::lines(app);
+            let lines = layer::lines(app, canvas.width());
             let seen = usize::from(canvas.height());
             let first = app.panes.channels.cursor.min(lines.len().saturating_sub(seen));
             for (y, line) in (0u16..).zip(lines.iter().skip(first).take(seen)) {

@@ -479,26 +479,10 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     } else {
         scroll::follow(state.first, at, rows, groups.lines())
     };
-    for (y, line) in (parts.summary..).zip(first..groups.lines()).take(rows) {
-        match groups.line(line) {
-            Some(FindingLine::Heading(number)) => {
-                if let Some(heading) = state.headings.get(number) {
-                    words::draw_heading(app, groups, (number, heading), y, canvas);
-                }
-            }
-            Some(FindingLine::File(group)) => {
-                if let Some(group) = groups.group(group) {
-                    words::draw_file(app, group, y, canvas);
-                }
-            }
-            Some(FindingLine::Finding(number)) => {
-                let finding = usize::try_from(number).ok().and_then(|number| app.findings.list.get(number));
-                if let Some(finding) = finding {
-                    words::draw_finding(app, finding, y, canvas);
-                }
-            }
-            None => {}
-        }
+    let seen = first..groups.lines().min(first.saturating_add(rows));
+    let places = words::place_width(app, groups, seen.clone(), canvas.width());
+    for (y, line) in (parts.summary..).zip(seen) {
+        words::draw_line(app, (groups, &state.headings), line, (places, y), canvas);
         if line == at {
             canvas.cursor_row(y, app.focus == crate::tui::Focus::Pane);
         }

@@ -1,9 +1,11 @@
 //! The texts of the findings pane: a line for each file and finding, the line above, the details below.
 
+use std::ops::Range;
+
 use unicode_width::UnicodeWidthStr;
 
-use super::groups::{Group, Groups};
-use super::headings::Heading;
+use super::groups::{FindingLine, Group, Groups};
+use super::headings::{Heading, Headings};
 use crate::check::{Cause, Finding};
 use crate::damage::Level;
 use crate::printable::count;
@@ -19,8 +21,8 @@ use crate::tui::wrap::wrap;
 /// From this width on there is room for the word of the level.
 const WIDE: u16 = 60;
 
-/// Columns of the place.
-const PLACE: u16 = 22;
+/// Columns of the places at least, so that the messages of most lists begin in one column.
+const PLACE: u16 = 16;
 
 /// The line above: how far the check is, or what it came to.
 pub fn summary(app: &App, filter: &str, shown: u64, files: usize) -> Vec<(Role, String)> {
@@ -106,7 +108,7 @@ fn level_counts(app: &App, count: impl Fn(Level) -> u64) -> Vec<(Role, String)> 
 }
 
 /// Draws a heading: a cause, or the findings that none explains.
-pub fn draw_heading(app: &App, groups: &Groups, heading: (usize, &Heading), y: u16, canvas: &mut Canvas<'_>) {
+fn draw_heading(app: &App, groups: &Groups, heading: (usize, &Heading), y: u16, canvas: &mut Canvas<'_>) {
     let (number, heading) = heading;
     let cause = heading.cause.and_then(|cause| app.findings.verdict.causes.get(cause));
     let text = match (cause, &heading.save) {
@@ -164,7 +166,7 @@ pub fn draw_cause_details(app: &App, cause: &Cause, canvas: &mut Canvas<'_>) {
 }
 
 /// Draws the line of a file.
-pub fn draw_file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
+fn draw_file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
     let Some(finding) = usize::try_from(group.first).ok().and_then(|first| app.findings.list.get(first)) else {
         return;
     };
@@ -193,8 +195,50 @@ fn shorten_start(text: &str, room: usize, more: &str) -> String {
     format!("{more}{}", text.get(from..).unwrap_or_default())
 }
 
-/// Draws the line of a finding.
-pub fn draw_finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_>) {
+/// The finding of a line, if it has one.
+fn finding_of<'a>(app: &'a App, groups: &Groups, line: usize) -> Option<&'a Finding> {
+    let FindingLine::Finding(number) = groups.line(line)? else { return None };
+    app.findings.list.get(usize::try_from(number).ok()?).map(|finding| &**finding)
+}
+
+/// Columns of the places in some lines: the longest one fits, unless it takes more than half of the width. Steps of four columns keep
+/// the messages where they are while most lists scroll.
+pub fn place_width(app: &App, groups: &Groups, lines: Range<usize>, width: u16) -> u16 {
+    let places = lines.filter_map(|line| finding_of(app, groups, line)).map(|finding| place(finding).width());
+    let longest = places.max().unwrap_or(0).next_multiple_of(4);
+    u16::try_from(longest).unwrap_or(u16::MAX).max(PLACE).min(width / 2)
+}
+
+/// Draws a line: a heading, a file, or a finding with so many columns for its place.
+pub fn draw_line(
+    app: &App,
+    (groups, headings): (&Groups, &Headings),
+    line: usize,
+    (places, y): (u16, u16),
+    canvas: &mut Canvas<'_>,
+) {
+    match groups.line(line) {
+        Some(FindingLine::Heading(number)) => {
+            if let Some(heading) = headings.get(number) {
+                draw_heading(app, groups, (number, heading), y, canvas);
+            }
+        }
+        Some(FindingLine::File(group)) => {
+            if let Some(group) = groups.group(group) {
+                draw_file(app, group, y, canvas);
+            }
+        }
+        Some(FindingLine::Finding(_)) => {
+            if let Some(finding) = finding_of(app, groups, line) {
+                draw_finding(app, finding, (places, y), canvas);
+            }
+        }
+        None => {}
+    }
+}
+
+/// Draws the line of a finding, with so many columns for its place.
+fn draw_finding(app: &App, finding: &Finding, (places, y): (u16, u16), canvas: &mut Canvas<'_>) {
     let level = Some(finding.level());
     let (mark, role) = (app.glyphs.level(level), level_role(level));
     let mut x = canvas.put(3, y, mark, role);
@@ -206,7 +250,7 @@ pub fn draw_finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_
         x += 1;
     }
     let place = place(finding);
-    let room = if wide { PLACE } else { u16::try_from(place.width()).unwrap_or(PLACE).min(PLACE) };
+    let room = if wide { places } else { u16::try_from(place.width()).unwrap_or(places).min(places) };
     canvas.put_within(x, y, room, &place, Role::Text);
     x = x.saturating_add(room + 1);
     let width = canvas.width().saturating_sub(x + 1);

@@ -19,8 +19,11 @@ use crate::tui::{App, Focus};
 /// Columns of the size and of the number of blocks.
 const FIGURES: u16 = 18;
 
-/// Columns of the findings of a file.
+/// Columns of the findings of a file, where there are any.
 const COUNTS: u16 = 7;
+
+/// Columns that a strip of sectors has at least where names are long.
+const STRIP: u16 = 16;
 
 /// Lines that a step of the wheel moves.
 const WHEEL: usize = 3;
@@ -30,8 +33,9 @@ struct FileList {
     /// Whether there are a line above and a legend below.
     framed: bool,
     rows: u16,
-    /// Columns of the names.
+    /// Columns of the names, and of the numbers of findings after them.
     name: u16,
+    counts: u16,
     first: usize,
     cursor: usize,
     files: usize,
@@ -49,8 +53,11 @@ fn layout(app: &App, width: u16, height: u16) -> FileList {
     let shown =
         |at: usize| app.index.as_ref().map_or(0, |index| short_name(app, index, items.start + at).chars().count());
     let longest = (first..files).take(rows.into()).map(shown).max().unwrap_or(0);
-    let name = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, (width * 2 / 5).max(8));
-    FileList { framed, rows, name, first, cursor, files }
+    let counted = &app.findings.counts;
+    let counts = if counted.errors + counted.warnings > 0 { COUNTS } else { 1 };
+    let most = width.saturating_sub(3 + counts + FIGURES + STRIP).max(width * 2 / 5).max(8);
+    let name = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, most);
+    FileList { framed, rows, name, counts, first, cursor, files }
 }
 
 /// Does an action; true when it meant something here.
@@ -160,7 +167,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             Some(Level::Warning) => grouped(tally.warnings.into()),
             _ => String::new(),
         };
-        let mut x = 3 + list.name + COUNTS;
+        let mut x = 3 + list.name + list.counts;
         canvas.put_right(x, y, &count, level_role(worst));
         let strip: Option<&Arc<Strip>> = app.panes.sectors.strips.get(app.generation, *item);
         if canvas.width() >= x + FIGURES + 8 {
@@ -190,11 +197,24 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// Whether a file only describes the block files or region files beside it.
+fn is_meta(index: &Index, item: ItemId) -> bool {
+    let name = index.paths.get(item).and_then(|path| path.file_name());
+    name.is_some_and(|name| name == "meta.vxrm" || name == "meta.vxbm")
+}
+
 fn summary(app: &App, index: &Index, list: &FileList, canvas: &mut Canvas<'_>) {
     let items = app.selected_items();
     let wrong = |level: Level| items.clone().filter(|item| tally(app, index, *item).worst() == Some(level)).count();
-    let plural = if list.files == 1 { "" } else { "s" };
-    let mut x = canvas.put(1, 0, &format!("{} file{plural}", grouped(list.files as u64)), Role::Text);
+    // A check and `info` count the files that hold blocks.
+    let metas = items.clone().filter(|item| is_meta(index, *item)).count();
+    let count = |n: usize, thing: &str| crate::printable::count(n as u64, thing);
+    let words = match (list.files - metas, metas) {
+        (0, metas) => count(metas, "meta file"),
+        (files, 0) => count(files, "file"),
+        (files, metas) => format!("{} and {}", count(files, "file"), count(metas, "meta file")),
+    };
+    let mut x = canvas.put(1, 0, &words, Role::Text);
     for level in [Level::Error, Level::Warning] {
         let n = wrong(level);
         if n > 0 {

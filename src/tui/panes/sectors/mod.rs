@@ -307,11 +307,12 @@ fn segment(
     };
     let name = slot.map(|slot| {
         let [x, y, z] = slot.position?;
-        Some(format!("{x},{y},{z}"))
+        // Colour alone does not say which block is selected.
+        Some(if cell.selected { format!("[{x},{y},{z}]") } else { format!("{x},{y},{z}") })
     });
     let (text, role) = match (cell.kind, name.flatten()) {
         (SectorKind::Block, name) => {
-            let role = if cell.run.is_multiple_of(2) { Role::Block } else { Role::BlockOther };
+            let role = if cell.run.is_multiple_of(2) { Role::BlockArea } else { Role::BlockOtherArea };
             (name.unwrap_or_default(), if cell.selected { Role::Selected } else { role })
         }
         (_, Some(name)) => (format!("{glyph}{name}"), role),

@@ -78,14 +78,20 @@ pub fn legend(app: &App, marks: &Marks, width: u16, several: bool, wide: bool) -
             continue;
         }
         if kind == SectorKind::Block {
-            entries.push((if wide { "x,y,z" } else { "abc" }, Role::Block, "blocks"));
-            entries.push((if wide { "x,y,z" } else { "A" }, Role::Selected, "selected"));
+            // Every second block has the other colour.
+            entries.extend(match wide {
+                true => [("x,y,z", Role::BlockArea, ""), ("x,y,z", Role::BlockOtherArea, "blocks")],
+                false => [("abc", Role::Block, ""), ("def", Role::BlockOther, "blocks")],
+            });
             if several {
                 entries.push(("+", Role::Block, "several"));
             }
         } else {
             entries.push(kind.appearance(glyphs));
         }
+    }
+    if [SectorKind::Block, SectorKind::Warning, SectorKind::Damaged].iter().any(|kind| marks.count(*kind) > 0) {
+        entries.push((if wide { "[x,y,z]" } else { "A" }, Role::Selected, "selected"));
     }
     let mut lines: Vec<TextLine> = vec![Vec::new()];
     let mut used = 0;
@@ -98,7 +104,7 @@ pub fn legend(app: &App, marks: &Marks, width: u16, several: bool, wide: bool) -
         used += len;
         if let Some(line) = lines.last_mut() {
             line.push((role, glyph.to_owned()));
-            line.push((Role::Dim, format!(" {words}  ")));
+            line.push((Role::Dim, if words.is_empty() { " ".to_owned() } else { format!(" {words}  ") }));
         }
     }
     lines
