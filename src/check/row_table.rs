@@ -66,14 +66,19 @@ pub struct RowTable {
     places: Option<SlotPositions>,
     /// Positions otherwise.
     positions: Rare<[i32; 3]>,
-    /// First sectors and how many.
-    sectors: Vec<[u32; 2]>,
+    /// First sectors.
+    sectors: Vec<u32>,
+    /// How many sectors.
+    sector_counts: Small,
     /// Where the first sector begins, and bytes of a sector.
     grid: Option<[u64; 2]>,
     /// Offsets that are not those of the first sectors.
     offsets: Rare<Option<u64>>,
-    /// Stored and plain bytes: the lower halves, which have all of it in all but layers of maps.
-    sizes: Vec<[u32; 2]>,
+    /// Stored and plain bytes: the lowest 16 bits, which have all of it in blocks of 16 x 16 x 16 voxels.
+    sizes: Vec<[u16; 2]>,
+    /// The next 16 bits.
+    middle_sizes: Rare<[u16; 2]>,
+    /// The upper halves, which only layers of maps need.
     upper_sizes: Rare<[u32; 2]>,
     /// Declared bytes and items of metadata.
     metadata: Rare<[u32; 2]>,
@@ -82,7 +87,7 @@ pub struct RowTable {
     /// Which of the values of a row there are.
     has: Vec<u8>,
     /// By row: the number of what it has in common with others.
-    of_common: Vec<u32>,
+    of_common: Small,
     common: Vec<Common>,
     numbers: HashMap<Common, u32>,
 }
@@ -134,6 +139,40 @@ impl<T: Clone + Default + PartialEq> Rare<T> {
     }
 }
 
+/// A column of numbers that are below 256 in most tables.
+#[derive(Debug, Default)]
+struct Small {
+    lower: Vec<u8>,
+    /// What is above the lowest 8 bits.
+    upper: Rare<u32>,
+}
+
+impl Small {
+    fn push(&mut self, n: u32) {
+        self.upper.set(self.lower.len(), n >> 8);
+        self.lower.push(n as u8);
+    }
+
+    fn get(&self, row: usize) -> Option<u32> {
+        Some(self.upper.get(row) << 8 | u32::from(*self.lower.get(row)?))
+    }
+
+    fn replace(&mut self, row: usize, n: u32) {
+        let Some(lower) = self.lower.get_mut(row) else { return };
+        *lower = n as u8;
+        if n >> 8 != self.upper.get(row) {
+            let rows = self.upper.0.len().max(row + 1);
+            self.upper.0.resize(rows, 0);
+            self.upper.0.get_mut(row).into_iter().for_each(|upper| *upper = n >> 8);
+        }
+    }
+
+    fn sort(&mut self, order: &mut [u32]) {
+        sort(&mut self.lower, order);
+        self.upper.sort(order);
+    }
+}
+
 /// Puts a column in another order, in place. `order` has for each place the one whose value belongs there, and stays as it is.
 fn sort<T>(column: &mut [T], order: &mut [u32]) {
     for first in 0..column.len() {
@@ -151,9 +190,9 @@ fn sort<T>(column: &mut [T], order: &mut [u32]) {
     order.iter_mut().for_each(|from| *from &= !DONE);
 }
 
-/// A number in two halves, the lower one first.
-const fn halves(n: u64) -> [u32; 2] {
-    [n as u32, (n >> 32) as u32]
+/// Two numbers in parts: the lowest 16 bits of each, the next 16 bits, and the upper halves.
+const fn split([a, b]: [u64; 2]) -> ([u16; 2], [u16; 2], [u32; 2]) {
+    ([a as u16, b as u16], [(a >> 16) as u16, (b >> 16) as u16], [(a >> 32) as u32, (b >> 32) as u32])
 }
 
 impl RowTable {
@@ -173,13 +212,14 @@ impl RowTable {
     #[must_use]
     pub fn get(&self, row: usize) -> Option<Row> {
         let has = *self.has.get(row)?;
-        let common = self.common.get(*self.of_common.get(row)? as usize)?;
-        let [sector, sectors] = *self.sectors.get(row)?;
+        let common = self.common.get(self.of_common.get(row)? as usize)?;
+        let (sector, sectors) = (*self.sectors.get(row)?, self.sector_counts.get(row)?);
         let (slot, sector) = (*self.slots.get(row)?, (has & SECTOR != 0).then_some(sector));
         let [metadata_bytes, metadata_items] = self.metadata.get(row);
         let size = |i: usize| {
-            let (lower, upper) = (self.sizes.get(row).map_or(0, |sizes| sizes[i]), self.upper_sizes.get(row)[i]);
-            u64::from(upper) << 32 | u64::from(lower)
+            let lower = self.sizes.get(row).map_or(0, |sizes| sizes[i]);
+            let (middle, upper) = (self.middle_sizes.get(row)[i], self.upper_sizes.get(row)[i]);
+            u64::from(upper) << 32 | u64::from(middle) << 16 | u64::from(lower)
         };
         let inside = Inside { size: common.size, channels: common.channels, metadata_bytes, metadata_items };
         Some(Row {
@@ -224,7 +264,7 @@ impl RowTable {
 
     /// The number of what a row has in common with others.
     fn number(&mut self, common: Common) -> u32 {
-        let known = self.of_common.last().copied();
+        let known = self.of_common.lower.len().checked_sub(1).and_then(|last| self.of_common.get(last));
         if let Some(last) = known.filter(|last| self.common.get(*last as usize) == Some(&common)) {
             return last;
         }
@@ -243,7 +283,8 @@ impl TakeRows for RowTable {
         self.sectors.reserve_exact(rows);
         self.sizes.reserve_exact(rows);
         self.has.reserve_exact(rows);
-        self.of_common.reserve_exact(rows);
+        self.of_common.lower.reserve_exact(rows);
+        self.sector_counts.lower.reserve_exact(rows);
     }
 
     fn push(&mut self, row: Row) {
@@ -254,13 +295,15 @@ impl TakeRows for RowTable {
         let bit = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
         let has = bit(row.sector.is_some(), SECTOR) | bit(row.offset.is_some(), OFFSET);
         let has = has | bit(row.position.is_some(), POSITION);
-        let [[bytes, upper_bytes], [plain, upper_plain]] = [row.bytes, row.plain].map(halves);
+        let (lower, middle, upper) = split([row.bytes, row.plain]);
         self.slots.push(row.slot);
         self.positions.set(at, row.position.unwrap_or_default());
-        self.sectors.push([row.sector.unwrap_or_default(), row.sectors]);
+        self.sectors.push(row.sector.unwrap_or_default());
+        self.sector_counts.push(row.sectors);
         self.offsets.set(at, row.offset.filter(|offset| self.offset(row.sector) != Some(*offset)));
-        self.sizes.push([bytes, plain]);
-        self.upper_sizes.set(at, [upper_bytes, upper_plain]);
+        self.sizes.push(lower);
+        self.middle_sizes.set(at, middle);
+        self.upper_sizes.set(at, upper);
         self.metadata.set(at, [metadata_bytes, metadata_items]);
         self.instances.set(at, row.instances);
         self.flags.set(at, row.flags);
@@ -284,7 +327,9 @@ impl TakeRows for RowTable {
             sort(&mut self.sectors, &mut order);
             sort(&mut self.sizes, &mut order);
             sort(&mut self.has, &mut order);
-            sort(&mut self.of_common, &mut order);
+            self.sector_counts.sort(&mut order);
+            self.of_common.sort(&mut order);
+            self.middle_sizes.sort(&mut order);
             self.positions.sort(&mut order);
             self.offsets.sort(&mut order);
             self.upper_sizes.sort(&mut order);
@@ -297,16 +342,15 @@ impl TakeRows for RowTable {
         }
         for (slot, code) in codes {
             let Some(row) = self.find(*slot) else { continue };
-            let of_common = self.of_common.get(row).and_then(|number| self.common.get(*number as usize));
+            let of_common = self.of_common.get(row).and_then(|number| self.common.get(number as usize));
             let Some(mut common) = of_common.cloned() else { continue };
             common.codes.insert(*code);
             let number = self.number(common);
-            if let Some(of_common) = self.of_common.get_mut(row) {
-                *of_common = number;
-            }
+            self.of_common.replace(row, number);
         }
         // No row is added after that.
         self.numbers = HashMap::new();
+        self.middle_sizes.0.shrink_to_fit();
     }
 }
 
@@ -337,7 +381,7 @@ mod tests {
             position: (!slot.is_multiple_of(7)).then_some([1, 2, 3]),
             slot,
             sector: (!slot.is_multiple_of(5)).then_some(slot),
-            sectors: 2,
+            sectors: if slot % 11 == 7 { 1000 + slot } else { 2 },
             // Most begin at their sectors.
             offset: (!slot.is_multiple_of(4))
                 .then_some(1000 + u64::from(slot) * if slot % 13 == 1 { 1 << 33 } else { 512 }),
@@ -379,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_of_a_healthy_block_takes_25_bytes() {
+    fn the_row_of_a_healthy_block_takes_15_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let lods = vec![Extent { from: [0, -4, 0], to: [8, 4, 8] }];
         let spec = ForestSpec { lods, metadata: false, ..ForestSpec::default() };
@@ -391,10 +435,13 @@ mod tests {
             let table = crate::check::row_table(&save, file, &options).unwrap();
             assert_eq!(table.iter().collect::<Vec<_>>(), crate::check::rows(&save, file, &options).unwrap());
             count += table.len();
-            let RowTable { slots, sectors, sizes, has, of_common, .. } = &table;
+            let RowTable { slots, sectors, sector_counts, sizes, has, of_common, .. } = &table;
             let bytes = size_of_val(slots.as_slice()) + size_of_val(sectors.as_slice()) + size_of_val(sizes.as_slice());
-            let bytes = bytes + size_of_val(has.as_slice()) + size_of_val(of_common.as_slice());
-            assert_eq!(bytes, 25 * table.len());
+            let bytes = bytes + has.len() + of_common.lower.len() + sector_counts.lower.len();
+            assert_eq!(bytes, 15 * table.len());
+            assert!(
+                of_common.upper.0.is_empty() && sector_counts.upper.0.is_empty() && table.middle_sizes.0.is_empty()
+            );
             assert!(slots.capacity() == slots.len() && table.common.len() < 10, "{}", table.common.len());
             assert!(table.positions.0.is_empty() && table.offsets.0.is_empty() && table.upper_sizes.0.is_empty());
             assert!(table.metadata.0.is_empty() && table.instances.0.is_empty() && table.flags.0.is_empty());
