@@ -90,6 +90,11 @@ impl<'a> Painter<'a> {
         self.light(rows);
         let Self { style, lights, colors, .. } = self;
         colors.clear();
+        if matches!(style.look, Look::Surface | Look::Repair) && style.spot.is_none() {
+            let here = rows[1].get(border..rows[1].len().saturating_sub(border)).unwrap_or_default();
+            style.paint_surface(here, lights.get(border..).unwrap_or_default(), colors);
+            return colors;
+        }
         for x in border..rows[1].len().saturating_sub(border) {
             colors.push(style.color(&rows, x, lights.get(x).copied().unwrap_or(FLAT)));
         }
@@ -142,15 +147,20 @@ impl Style<'_> {
     fn color(&self, rows: &Rows<'_>, x: usize, light: f32) -> Option<Rgb> {
         let pixel = rows[1].get(x)?;
         let color = self.plain_color(pixel, rows, x, light)?;
-        let stands_out = self.spot.is_none_or(|key| match self.is_map {
-            true => flags::names(pixel.value.into()).any(|flag| u32::from(flag.bit) == key),
-            false => pixel.value == key,
-        });
-        if stands_out {
+        if self.spot.is_none_or(|key| self.is_of_kind(pixel, key)) {
             return Some(color);
         }
         let grey = [(color::brightness(color) * 120.0) as u8; 3];
         Some(color::mix(color::light(color, 0.35), color::light(grey, 0.6), 0.85))
+    }
+
+    /// Whether a pixel is of a kind: see [`Self::spot`].
+    #[must_use]
+    pub fn is_of_kind(&self, pixel: &Pixel, key: u32) -> bool {
+        match self.is_map {
+            true => flags::names(pixel.value.into()).any(|flag| u32::from(flag.bit) == key),
+            false => pixel.value == key,
+        }
     }
 
     fn plain_color(&self, pixel: &Pixel, rows: &Rows<'_>, x: usize, light: f32) -> Option<Rgb> {
@@ -198,6 +208,27 @@ impl Style<'_> {
         }
         let grey = [(color::brightness(lit) * 200.0) as u8 + 12; 3];
         Some(color::mix(color::light(lit, 0.55), color::light(grey, 0.55), 0.8))
+    }
+
+    /// Adds the colours of places seen from above, as [`Self::surface`] gives them: most neighbours are of one matter.
+    fn paint_surface(&self, pixels: &[Pixel], lights: &[f32], out: &mut Vec<Option<Rgb>>) {
+        let is_by_value = !self.is_map && !matches!(self.layer, Layer::Top(Matter::Channel(SDF)));
+        if !is_by_value {
+            out.extend(pixels.iter().zip(lights).map(|(pixel, light)| self.surface(pixel, *light)));
+            return;
+        }
+        let [low, high] = self.probe.heights.unwrap_or([0, 1]).map(|y| y as f32);
+        let mut last = (0, self.matter(Pixel::NONE));
+        out.extend(pixels.iter().zip(lights).map(|(pixel, light)| {
+            if !pixel.is_there() {
+                return (pixel.value == LAND).then_some(DRY);
+            }
+            if last.0 != pixel.value {
+                last = (pixel.value, self.matter(*pixel));
+            }
+            let rise = 0.78 + 0.36 * share(pixel.y as f32, low, high);
+            Some(color::light(last.1, (0.60 + 0.47 * light) * rise))
+        }));
     }
 
     /// The colour of what a column's highest matter is made of.
@@ -370,6 +401,31 @@ mod tests {
         // Ground that rises towards the south-east looks at the light.
         assert!(bright(1, 1) > flat && bright(-1, -1) < flat);
         assert!(bright(-2, -2) < bright(-1, 0));
+    }
+
+    #[test]
+    fn rows_are_painted_as_their_pixels_are() {
+        let (palette, probe) = (Palette::default(), Probe::default());
+        for layer in [Layer::Top(Matter::Channel(0)), Layer::Top(Matter::Channel(SDF)), Layer::Top(Matter::Value)] {
+            let style = Style {
+                look: Look::Surface,
+                layer,
+                is_map: false,
+                palette: &palette,
+                probe: &probe,
+                step: 1,
+                spot: None,
+            };
+            let pixel = |n: i32| Pixel { y: n % 5, value: n.unsigned_abs() / 3 % 4, more: 0.5 };
+            let mut row: Vec<Pixel> = (0..40).map(pixel).collect();
+            row[7] = Pixel::NONE;
+            row[9] = Pixel { value: LAND, ..Pixel::NONE };
+            let mut painter = Painter::new(style);
+            let colors = painter.row([&[], &row, &[]], 2).to_vec();
+            let lights = painter.lights.clone();
+            let expected = (2..38).map(|x| style.color(&[&[], &row, &[]], x, lights[x]));
+            assert_eq!(colors, expected.collect::<Vec<_>>(), "{layer:?}");
+        }
     }
 
     #[test]
