@@ -135,3 +135,19 @@ fn a_line_of_the_legend_stands_out() {
         assert_eq!(driver.screen(), before, "{name}: and have their colours again");
     }
 }
+
+#[test]
+fn a_cut_through_a_whole_world_shows_all_of_it() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let (mut driver, _dir) = on("lods", columns, rows);
+        for axis in ["x", "z", "y"] {
+            driver.keys(axis);
+            let fitted = driver.text_screen();
+            driver.keys("home");
+            driver.app.message = None;
+            let again = driver.text_screen();
+            let picture = |screen: &str| screen.lines().take(20).map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(picture(&fitted), picture(&again), "{columns} x {rows}, {axis}");
+        }
+    }
+}

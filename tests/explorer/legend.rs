@@ -234,3 +234,24 @@ fn the_size_of_a_column_is_called_so() {
     let said = crate::inspector_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("bytes in the column of blocks"), "{}", driver.text_screen());
 }
+
+#[test]
+fn without_colours_each_kind_has_a_letter_of_its_own() {
+    let (mut driver, _dir) = on("lods", 80, 24);
+    driver.app.settings.theme = voxscope::tui::theme::Theme::Mono;
+    driver.keys("1");
+    driver.app.message = None;
+    let screen = driver.text_screen();
+    let legend: Vec<char> = [" 1 77 %", " 6 17 %", " 4 5 %", " 5 1 %"]
+        .iter()
+        .map(|entry| {
+            let line = screen.lines().find(|line| line.contains(entry)).unwrap_or_else(|| panic!("{entry}: {screen}"));
+            line.split(entry).next().unwrap().chars().last().unwrap()
+        })
+        .collect();
+    let different: std::collections::BTreeSet<char> = legend.iter().copied().collect();
+    assert_eq!(different.len(), 4, "{legend:?}: {screen}");
+    // How bright a place is makes no other letter of it.
+    let rows: String = screen.lines().skip(3).take(12).collect();
+    assert!(legend.iter().all(|letter| rows.contains(*letter)) && !rows.contains(['=', '+', 'x']), "{screen}");
+}

@@ -133,13 +133,18 @@ fn show_look(app: &mut App, look: Look) {
     after_turn(app, before);
 }
 
-/// The picture may have other axes now.
+/// The picture may have other axes now. A picture of everything stays one; of a part, the cursor comes into the middle.
 pub(super) fn after_turn(app: &mut App, before: [usize; 2]) {
     let rises = app.panes.world.rises();
     let (axes, place) = (app.panes.world.axes(), app.panes.world.place());
-    if axes != before
-        && let Some(view) = &mut app.panes.world.view
-    {
+    if axes == before {
+        return;
+    }
+    let fresh = fitted(app, false);
+    let world = &mut app.panes.world;
+    if world.view == world.fitted {
+        (world.view, world.fitted) = (fresh, fresh);
+    } else if let Some(view) = &mut world.view {
         view.rises = rises;
         view.middle = place.map(|n| n as f64);
     }

@@ -80,7 +80,7 @@ fn picture(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
                 let color = upper.or(lower);
                 let letter = match (mark, color) {
                     (Some(mark), _) if mark.letter().is_ascii() => mark.letter(),
-                    (_, Some(color)) => letter(color),
+                    (_, Some(color)) => image.letter_at(of_pixel).unwrap_or_else(|| letter(color)),
                     (_, None) => ' ',
                 };
                 let style = match color.filter(|_| mode != ColorMode::None) {

@@ -105,6 +105,8 @@ pub struct Image {
     pub width: usize,
     /// Row by row; `None` where nothing is.
     pub colors: Vec<Option<Rgb>>,
+    /// Which line of the legend with a kind each pixel is of, counted from 1; 0 where it is of none.
+    kinds: Vec<u8>,
     /// The marks of the blocks, where there are some.
     pub marks: Vec<Option<Mark>>,
     /// What the colours mean.
@@ -123,6 +125,17 @@ impl Image {
     /// The look that it was painted in.
     pub const fn look(&self) -> Look {
         self.key.look
+    }
+
+    /// The letter of a pixel that is of a kind, where the picture consists of letters.
+    pub fn letter_at(&self, at: usize) -> Option<char> {
+        kind_letter(usize::from(*self.kinds.get(at)?).checked_sub(1)?)
+    }
+
+    /// The letter of a line of the legend, if it has a kind.
+    pub fn letter_of(&self, entry: &Entry) -> Option<char> {
+        let key = entry.key()?;
+        kind_letter(self.legend.iter().filter_map(Entry::key).position(|other| other == key)?)
     }
 
     /// What it was painted for.
@@ -149,6 +162,13 @@ impl Image {
         };
         Some(color::mix(color.unwrap_or([30, 32, 36]), mark.color(), share))
     }
+}
+
+/// Letters of kinds, the most frequent kind first; none of them is that of a mark.
+const KINDS: &[u8] = b".o#:*%@&$wmOABCDEFGHIJKLMNPQRSTUVWXYZ";
+
+fn kind_letter(number: usize) -> Option<char> {
+    KINDS.get(number).map(|byte| char::from(*byte))
 }
 
 /// Paints the picture, when something of it changed.
@@ -219,7 +239,7 @@ impl Scene {
     pub fn image(&self) -> Option<Image> {
         let Sheet { ready, .. } = self.shown.first()?;
         let Key { view, pixels, layer, .. } = self.key;
-        let (colors, legend) = self.paint(ready);
+        let (colors, kinds, legend) = self.paint(ready);
         let of_pixels = self.mark_pixels(ready);
         let mut overview = overview::part(ready, view, pixels, layer);
         if let Some(overview) = &mut overview {
@@ -239,6 +259,7 @@ impl Scene {
             key,
             width,
             colors,
+            kinds,
             marks: of_pixels,
             legend,
             counts: self.marks.counts(),
@@ -248,8 +269,8 @@ impl Scene {
         })
     }
 
-    /// The colours of all pixels, and what they mean.
-    fn paint(&self, ready: &Ready) -> (Vec<Option<Rgb>>, Vec<Entry>) {
+    /// The colours of all pixels, the number of the kind of each, and what they mean.
+    fn paint(&self, ready: &Ready) -> (Vec<Option<Rgb>>, Vec<u8>, Vec<Entry>) {
         let Key { view, pixels, layer, look, spot, .. } = self.key;
         let shown = &self.shown;
         let step = view.step();
@@ -317,6 +338,12 @@ impl Scene {
                 (there && from_above).then_some(BLOCK)
             })
         };
+        let keys: Vec<(u8, u32)> = (1..).zip(legend.iter().filter_map(Entry::key)).collect();
+        let kind = |u: usize, v: usize| {
+            let pixel = window.pixels.get((v + 1) * size[0] + u + 1).filter(|pixel| pixel.is_there())?;
+            keys.iter().find(|(_, key)| style.is_of_kind(pixel, *key)).map(|(number, _)| *number)
+        };
+        let mut kinds = Vec::new();
         let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
         for y in 0..pixels[1] {
             for x in 0..pixels[0] {
@@ -324,12 +351,15 @@ impl Scene {
                 let [u, v] = [0, 1]
                     .map(|i| usize::try_from(at[i].div_euclid(step) - low[i].div_euclid(step)).unwrap_or(usize::MAX));
                 out.push(if u < inner { color(u, v) } else { None });
+                if !keys.is_empty() {
+                    kinds.push(if u < inner { kind(u, v).unwrap_or(0) } else { 0 });
+                }
             }
         }
         if times >= 6 * view.fine {
             lines(&mut out, view, pixels);
         }
-        (out, legend)
+        (out, kinds, legend)
     }
 
     /// The mark of each pixel; nothing where no block has one.

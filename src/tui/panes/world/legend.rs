@@ -220,13 +220,17 @@ fn swatch(app: &App, x: u16, y: u16, color: Rgb, canvas: &mut Canvas<'_>) -> u16
     canvas.put_styled(x, y, "■", style)
 }
 
+/// How a letter in a colour looks.
+fn kind_style(mode: ColorMode, color: Rgb) -> Style {
+    if mode == ColorMode::None { Style::new() } else { Style::new().fg(shown(mode, color)) }
+}
+
 fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &mut Canvas<'_>) -> u16 {
     let mode = mode(app);
     let plain = app.glyphs.ascii || mode == ColorMode::None;
     let swatch = |x: u16, color: Rgb, glyph: &str, canvas: &mut Canvas<'_>| {
         let text = if plain { letter(color).to_string() } else { glyph.to_owned() };
-        let style = if mode == ColorMode::None { Style::new() } else { Style::new().fg(shown(mode, color)) };
-        canvas.put_styled(x, y, &text, style)
+        canvas.put_styled(x, y, &text, kind_style(mode, color))
     };
     match entry {
         // A picture in letters fills marked blocks with the letter of the mark.
@@ -242,7 +246,13 @@ fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &
             x + room.min(u16::try_from(text.width()).unwrap_or(u16::MAX))
         }
         Entry::Color { color, text, share, .. } => {
-            let x = if plain { swatch(x, *color, "", canvas) } else { self::swatch(app, x, y, *color, canvas) };
+            // In a picture of letters, each kind has its own.
+            let kind = app.panes.world.image.as_ref().and_then(|image| image.letter_of(entry)).filter(|_| plain);
+            let x = match kind {
+                Some(kind) => canvas.put_styled(x, y, kind.encode_utf8(&mut [0; 4]), kind_style(mode, *color)),
+                None if plain => swatch(x, *color, "", canvas),
+                None => self::swatch(app, x, y, *color, canvas),
+            };
             let share = share.map_or_else(String::new, share_text);
             let room = canvas.width().saturating_sub(x + u16::try_from(share.width()).unwrap_or(0));
             let text = format!(" {text}");
