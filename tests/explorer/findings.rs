@@ -396,3 +396,20 @@ fn an_explanation_leaves_the_verdict_visible() {
         assert!(screen.lines().last().unwrap().contains("esc"), "{screen}");
     }
 }
+
+#[test]
+fn the_verdict_names_the_options_that_fit_where_there_is_little_room() {
+    let dir = super::sample("old-2020");
+    let path = dir.path().join("meta.vxrm");
+    let mut meta: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    meta["region_size_po2"] = 3.into();
+    std::fs::write(&path, meta.to_string()).unwrap();
+    for pane in ["1", "7"] {
+        let mut driver = super::sized(dir.path(), 80, 24);
+        driver.keys(pane);
+        let screen = driver.text_screen();
+        let end: Vec<&str> = screen.lines().skip(18).flat_map(str::split_whitespace).collect();
+        let options = "or give `--block-size 16 --region-size 4 --sector-size 512 --depths 8,8,8,8,8,8,8,8` to every command.";
+        assert!(end.join(" ").contains(options), "{screen}");
+    }
+}

@@ -279,7 +279,7 @@ fn a_stream_is_previewed_row_by_row() {
     let command = driver.copied.clone().unwrap();
     assert!(command.contains("world-repaired.sqlite --level certain"), "{command}");
     let screen = driver.text_screen();
-    assert!(row_with(&driver, "coordinate_format").contains("put right to 0"), "{screen}");
+    assert!(row_with(&driver, "coordinate_format").contains("set to 0"), "{screen}");
 }
 
 #[test]

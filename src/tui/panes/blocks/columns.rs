@@ -165,10 +165,13 @@ impl Column {
 /// The columns that have room.
 #[must_use]
 pub fn fit(facts: TableFacts, files: usize, width: u16) -> Vec<Placed> {
+    // A third of the width is for names before the columns that are needed least.
+    let names = facts.name.clamp(6, (width / 3).max(18));
+    let wanted = |column: Column| if column == Column::File { names } else { column.width(facts) };
     let mut left = width.saturating_sub(1);
     let mut chosen: Vec<Column> = Vec::new();
     for column in PRIORITY.into_iter().filter(|column| column.is_there(facts, files)) {
-        let need = column.width(facts) + 1;
+        let need = wanted(column) + 1;
         // What identifies a block is always there.
         if need <= left || matches!(column, Column::Position | Column::Lod) {
             left = left.saturating_sub(need);
@@ -179,9 +182,9 @@ pub fn fit(facts: TableFacts, files: usize, width: u16) -> Vec<Placed> {
     let mut out = Vec::new();
     let has_flags = chosen.contains(&Column::Flags);
     for column in ALL.into_iter().filter(|column| chosen.contains(column)) {
-        let mut width = column.width(facts);
+        let mut width = wanted(column);
         match column {
-            // Names come first, and the last one takes what is left.
+            // Names take what is left first, then the last column.
             Column::File => {
                 let more = left.min(facts.name.saturating_sub(width));
                 (width, left) = (width + more, left - more);
