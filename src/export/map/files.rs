@@ -27,7 +27,6 @@ const BATCH: usize = 1 << 15;
 const EMPTY: [u8; 4] = [0; 4];
 
 /// Rows of pixels, one after the other, with the same rows of the world that it is compared with.
-#[derive(Default)]
 struct Batch {
     pixels: Vec<Pixel>,
     others: Vec<Pixel>,
@@ -62,7 +61,8 @@ impl Drawing<'_> {
         reason = "when this returns, the painter knows that there are no more rows"
     )]
     fn send_rows(&self, to: SyncSender<Batch>, watch: &Watch<'_>) -> Result<Drawn, Option<Error>> {
-        let mut batch = Batch::default();
+        let new_batch = || Batch { pixels: Vec::with_capacity(BATCH + self.width()), others: Vec::new() };
+        let mut batch = new_batch();
         let mut is_gone = false;
         let drawn = self.rows(watch, &mut |pixels, other| {
             batch.pixels.extend_from_slice(pixels);
@@ -71,7 +71,7 @@ impl Drawing<'_> {
                 batch.others.extend_from_slice(others);
                 batch.others.resize(batch.pixels.len(), Pixel::NONE);
             }
-            if batch.pixels.len() >= BATCH && to.send(std::mem::take(&mut batch)).is_err() {
+            if batch.pixels.len() >= BATCH && to.send(std::mem::replace(&mut batch, new_batch())).is_err() {
                 is_gone = true;
                 return Err(draft::Error::Interrupted.into());
             }
