@@ -409,7 +409,8 @@ fn the_verdict_names_the_options_that_fit_where_there_is_little_room() {
         driver.keys(pane);
         let screen = driver.text_screen();
         let end: Vec<&str> = screen.lines().skip(18).flat_map(str::split_whitespace).collect();
-        let options = "or give `--block-size 16 --region-size 4 --sector-size 512 --depths 8,8,8,8,8,8,8,8` to every command.";
+        let options =
+            "or give `--block-size 16 --region-size 4 --sector-size 512 --depths 8,8,8,8,8,8,8,8` to every command.";
         assert!(end.join(" ").contains(options), "{screen}");
     }
 }
