@@ -8,16 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::recover::likeness::Joint;
 use crate::recover::names::{Named, Table};
-
-/// The least different blocks that are no chance.
-const BLOCKS: usize = 4;
-
-/// The most files with the same blocks, and one in how many of the files that have so many blocks.
-const FILES: usize = 3;
-const SHARE: usize = 4;
-
-/// The least weight with which borders and other LODs contradict a place for certain.
-const SURE: f64 = 8.0;
+use crate::recover::weights::COPY;
 
 /// The blocks of a region file that show something, in their slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +22,7 @@ impl Content {
     pub fn add(&mut self, slot: u32, hash: u64) {
         let mixed = (hash ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         self.sum = self.sum.wrapping_add(mixed ^ mixed >> 29);
-        if self.blocks.len() < BLOCKS {
+        if self.blocks.len() < COPY.blocks {
             self.blocks.insert(hash);
         }
     }
@@ -39,7 +30,7 @@ impl Content {
     /// A number that only files with the same blocks have; `None` if there are too few different ones.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
-        (self.blocks.len() >= BLOCKS).then_some(self.sum)
+        (self.blocks.len() >= COPY.blocks).then_some(self.sum)
     }
 }
 
@@ -73,12 +64,12 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
     }
     let mut table = Table::new(files);
     let mut found = Vec::new();
-    for group in same.values().filter(|group| group.len() <= FILES) {
+    for group in same.values().filter(|group| group.len() <= COPY.files) {
         // What supports the place of each of them, and what contradicts it. What they show of each other says nothing.
         let weights: Vec<(f64, f64)> = group.iter().map(|&file| weigh(&table.joints_of(file, group))).collect();
-        let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * 2.0 <= support;
+        let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * COPY.against <= support;
         let is_contradicted = |&(support, against): &(f64, f64)| against > support;
-        let is_repeated = repeated * SHARE > all && !weights.iter().any(is_contradicted);
+        let is_repeated = repeated * COPY.share > all && !weights.iter().any(is_contradicted);
         if is_repeated || weights.iter().all(is_supported) {
             continue;
         }
@@ -86,7 +77,7 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
         for (k, &file) in group.iter().enumerate().filter(|(k, _)| right != Some(*k)) {
             let other = right.unwrap_or(usize::from(k == 0));
             let is_of_other = right.is_some() && !is_supported(&weights[k]);
-            let is_contradicted = is_of_other && weights[k].1 >= SURE && is_contradicted(&weights[k]);
+            let is_contradicted = is_of_other && weights[k].1 >= COPY.sure && is_contradicted(&weights[k]);
             found.push(Copied { file, other: group[other], is_of_other, is_contradicted });
         }
     }

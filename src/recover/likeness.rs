@@ -5,31 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::recover::scaled;
 use crate::recover::screen::{Border, Screened, Tally, directions};
 use crate::recover::sketch;
-
-/// The fewest cells of seams to learn from, and the least difference between the shares of cells that differ between
-/// strangers and between neighbours. Below them borders show nothing.
-const LEAST: u64 = 64 * sketch::CELLS as u64;
-const TELLING: f64 = 0.1;
-
-/// The fewest cells of blocks to learn from how much blocks of other places differ from those of another LOD.
-const LEAST_SCALED: u64 = 8 * scaled::CELLS as u64;
-
-/// The most that blocks differ from what the next LOD has of them, as a share of how much they differ from others.
-const MOST_NEAR: f64 = 0.25;
-
-/// What a block that is compared with another LOD counts, in seams: it has four times as many cells.
-const OF_BLOCK: f64 = 2.0;
-
-/// A pair of regions that differs as much as neighbours do scores 0, one that differs as much as strangers scores 1. The highest
-/// score of a pair that goes together.
-const JOINED: f64 = 0.35;
-
-/// The lowest score of a pair of which the blocks that were compared show that it does not go together.
-const REFUTED: f64 = 0.65;
-
-/// The fewest blocks with which a pair counts, and the most that add to its weight.
-const FEWEST: u32 = 3;
-const MOST: u32 = 16;
+use crate::recover::weights::LIKENESS;
 
 /// The place of a region: its LOD and its position.
 pub(super) type Place = (u8, [i32; 3]);
@@ -84,8 +60,8 @@ impl Joint {
     fn new(blocks: u32, all: u32, strange: f64) -> Self {
         Self {
             blocks,
-            weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(all.min(MOST)),
-            joined: strange <= JOINED && blocks >= FEWEST,
+            weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(all.min(LIKENESS.most)),
+            joined: strange <= LIKENESS.joined && blocks >= LIKENESS.fewest,
             refuted: 0,
         }
     }
@@ -130,9 +106,10 @@ impl Measure {
         }
         pairs.sort_unstable_by(f64::total_cmp);
         // Most files have their own names; where they have not, a LOD that fits is assumed to differ little.
-        let near = pairs.get(pairs.len() / 2).map_or(0.0, |near| near.min(random.share() * MOST_NEAR));
+        let near = pairs.get(pairs.len() / 2).map_or(0.0, |near| near.min(random.share() * LIKENESS.near));
         let telling = random.share() - near;
-        let scaled = (random.cells >= LEAST_SCALED && telling >= TELLING).then_some((near, telling));
+        let scaled = (random.cells >= LIKENESS.scaled * scaled::CELLS as u64 && telling >= LIKENESS.telling)
+            .then_some((near, telling));
         Self { axes: tallies.into_iter().map(|(lod, tallies)| (lod, axes(&tallies))).collect(), scaled }
     }
 
@@ -156,19 +133,21 @@ impl Measure {
                 shares.map_or_else(Joint::default, |shares| compare_borders(shares, borders.0, borders.1))
             }
             Link::Octant(octant) => {
-                let Some(((near, telling), (first, second))) = self.scaled.zip(first.scaled().zip(second.scaled()))
+                let other = second;
+                let Some(((near, telling), (first, second))) = self.scaled.zip(first.scaled().zip(other.scaled()))
                 else {
                     return Joint::default();
                 };
                 let likeness = first.own.compare(&second.finer[octant % 8]);
-                if likeness.blocks < FEWEST {
+                if likeness.blocks < LIKENESS.fewest {
                     // The engine makes a block of the next LOD whenever it saves one.
-                    let missing = if likeness.has_coarser { likeness.alone.min(MOST / 2) } else { 0 };
+                    let is_known = likeness.has_coarser && !other.has_unknown();
+                    let missing = if is_known { likeness.alone.min(LIKENESS.most / 2) } else { 0 };
                     return Joint { weight: -f64::from(missing), ..Joint::default() };
                 }
                 let strange = (likeness.share() - near) / telling;
                 let joint = Joint::new(likeness.blocks, likeness.blocks, strange);
-                Joint { weight: joint.weight * OF_BLOCK, refuted: refuted(likeness.blocks, strange), ..joint }
+                Joint { weight: joint.weight * LIKENESS.of_block, refuted: refuted(likeness.blocks, strange), ..joint }
             }
         }
     }
@@ -183,16 +162,16 @@ fn axes(tallies: &[[Tally; 2]; 3]) -> Result<Axes, Silent> {
         })
     };
     let all = [sum(0), sum(1)];
-    if all.iter().any(|all| all.cells < LEAST) {
+    if all.iter().any(|all| all.cells < LIKENESS.seams * sketch::CELLS as u64) {
         return Err(Silent::TooFew);
     }
     // Noise that is the same at all heights continues upwards and nowhere else.
     let axes = [0, 1, 2].map(|axis| {
         let own = tallies[axis];
-        let is_known = own.iter().all(|own| own.cells >= LEAST / 3);
+        let is_known = own.iter().all(|own| own.cells >= LIKENESS.seams * sketch::CELLS as u64 / 3);
         let [near, random] = if is_known { own } else { all };
         let telling = random.share() - near.share();
-        (telling >= TELLING).then(|| (near.share(), telling))
+        (telling >= LIKENESS.telling).then(|| (near.share(), telling))
     });
     if axes.iter().all(Option::is_none) { Err(Silent::Alike) } else { Ok(axes) }
 }
@@ -210,12 +189,13 @@ fn compare_borders((near, telling): (f64, f64), lower: Border<'_>, upper: Border
     }
     // If a border has all its telling sides, one without a partner shows that the terrain ends there.
     let alone = |own: Border<'_>, other: Border<'_>| {
-        let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
+        let is_missing = |at: &[u16; 2]| has(other, at).is_none() && !other.unknown.contains(at);
+        let missing = own.sides.iter().filter(|(at, _)| is_missing(at)).count() as u32;
         if other.is_complete { missing } else { 0 }
     };
     let alone = alone(lower, upper) + alone(upper, lower);
     let seams = common + alone;
-    if seams < FEWEST {
+    if seams < LIKENESS.fewest {
         return Joint::default();
     }
     let half = f64::from(alone) * sketch::CELLS as f64 / 2.0;
@@ -227,5 +207,5 @@ fn compare_borders((near, telling): (f64, f64), lower: Border<'_>, upper: Border
 
 /// How many blocks show that two regions do not go together, of so many that were compared.
 fn refuted(blocks: u32, strange: f64) -> u32 {
-    if strange >= REFUTED && blocks >= FEWEST { blocks.min(MOST) } else { 0 }
+    if strange >= LIKENESS.refuted && blocks >= LIKENESS.fewest { blocks.min(LIKENESS.most) } else { 0 }
 }

@@ -5,28 +5,12 @@
 //! place than supports it. The search moves files in doubt to each other's places, and to empty places beside other files, as long as
 //! more of them go together. If the directories of two LODs were exchanged, all their files go together better afterwards.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::recover::likeness::{Joint, Link, Measure, Place, Silent, linked};
 use crate::recover::screen::Screened;
+use crate::recover::weights::NAME;
 use crate::save::RegionFile;
-
-/// The most files in doubt of a LOD, and the most empty places, that are tried.
-const FILES: usize = 128;
-const EMPTY: usize = 512;
-
-/// The most times that files in doubt are looked for: a file that was moved may leave others without a neighbour.
-const ROUNDS: usize = 4;
-
-/// The least gain in the weight of all pairs with which files are reported, and the fewest blocks that must go together.
-const SURE: f64 = 16.0;
-const BLOCKS: u32 = 8;
-
-/// The fewest blocks that contradict a place if nothing in it is to be certain.
-const CONTRADICTED: u32 = 8;
-
-/// How many times what supports a place must exceed what contradicts it.
-const AGAINST: f64 = 4.0;
 
 /// A region file with what a first look shows of it.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +87,7 @@ pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
         all = lods.iter().map(|&lod| (lod, table.arrange_lod(lod))).collect();
         let is_instead = |(lod, other): &(u8, Moves)| {
             let is_gone = all.iter().any(|(of, now)| of == lod && now.files.is_empty());
-            is_gone && other.gain > moves.gain - SURE
+            is_gone && other.gain > moves.gain - NAME.sure
         };
         // One LOD contradicts another, and nothing shows which of them is right.
         if others.iter().any(is_instead) {
@@ -124,11 +108,19 @@ pub fn contradicted(files: &[Named<'_>]) -> Vec<usize> {
     let is_contradicted = |&file: &usize| {
         let joints = table.joints_of(file, &[]);
         // Of a damaged region not all blocks are placed, so those that are missing at a border show nothing.
-        let against: u32 = joints.iter().map(|joint| joint.refuted).sum();
+        let refuted: u32 = joints.iter().map(|joint| joint.refuted).sum();
+        let weight: f64 = joints.iter().map(|joint| joint.weight).sum();
         let is_supported = joints.iter().any(|joint| joint.weight > 0.0 && joint.refuted == 0);
-        against >= CONTRADICTED && !is_supported
+        (refuted >= NAME.contradicted || weight <= -NAME.contradicted_weight) && !is_supported
     };
     (0..files.len()).filter(is_contradicted).collect()
+}
+
+/// Which of some files, by their indexes, nothing supports where they are.
+#[must_use]
+pub fn unsupported(files: &[Named<'_>], of: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut table = Table::new(files);
+    of.filter(|&file| table.joints_of(file, &[]).iter().map(|joint| joint.weight).sum::<f64>() <= 0.0).collect()
 }
 
 /// Files, by their indexes, that may have the names of others as far as these files show it: all of a LOD where its seams are too
@@ -257,13 +249,13 @@ impl<'s> Table<'s> {
         let own: HashMap<usize, Place> =
             self.at.iter().filter(|(at, _)| at.0 == lod).map(|(at, file)| (*file, *at)).collect();
         let mut moving: Vec<usize> = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..NAME.rounds {
             let more: Vec<usize> = self.doubtful(lod).into_iter().filter(|file| !moving.contains(file)).collect();
             if more.is_empty() {
                 break;
             }
             moving.extend(more);
-            moving.truncate(FILES);
+            moving.truncate(NAME.files);
             if !self.arrange(lod, &moving) {
                 break;
             }
@@ -286,7 +278,7 @@ impl<'s> Table<'s> {
         empty.retain(|at| !self.at.contains_key(at));
         empty.sort_unstable();
         empty.dedup();
-        empty.truncate(EMPTY);
+        empty.truncate(NAME.empty);
         let mut is_moved = false;
         for _ in 0..moving.len() {
             let places: Vec<Place> = own.iter().chain(&empty).copied().collect();
@@ -297,7 +289,7 @@ impl<'s> Table<'s> {
                     self.exchange(a, b);
                     let gain = self.weight_of_both(a, b) - before;
                     self.exchange(a, b);
-                    if gain > best.map_or(0.5, |(most, ..)| most) {
+                    if gain > best.map_or(NAME.step, |(most, ..)| most) {
                         best = Some((gain, a, b));
                     }
                 }
@@ -309,10 +301,10 @@ impl<'s> Table<'s> {
         is_moved
     }
 
-    /// A file in a place, with what shows that it belongs there, and whether that is enough.
-    fn shown(&mut self, file: usize, (lod, region): Place) -> (Misnamed, bool) {
+    /// A file in a place, with what other files but some show of it, and whether that is enough.
+    fn shown(&mut self, file: usize, (lod, region): Place, but: &[usize]) -> (Misnamed, bool) {
         let mut shown = Misnamed { file, lod, region, neighbours: 0, seams: 0, scaled: 0 };
-        let joints = self.joints(file, (lod, region));
+        let joints = self.joints_but(file, (lod, region), but);
         for (link, joint) in joints.iter().filter(|(_, joint)| joint.joined) {
             match link {
                 Link::Side(_) => {
@@ -324,38 +316,80 @@ impl<'s> Table<'s> {
         }
         let weight = |sign: f64| joints.iter().map(|(_, joint)| (joint.weight * sign).max(0.0)).sum::<f64>();
         // A block that is compared with another LOD counts twice: it has more cells than a seam.
-        let is_shown = shown.seams + 2 * shown.scaled >= BLOCKS;
-        (shown, is_shown && weight(-1.0) * AGAINST <= weight(1.0))
+        let is_shown = shown.seams + 2 * shown.scaled >= NAME.blocks;
+        (shown, is_shown && weight(-1.0) * NAME.against <= weight(1.0))
     }
 
-    /// The files that were moved, or none if the evidence is too weak. A file that was moved without evidence goes back.
+    /// The files that were moved, or none if the evidence is too weak. A file that was moved without evidence goes back, and with it
+    /// those that changed places with it, unless it is the only one of them and they leave it no other place.
     fn found(&mut self, moving: &[usize], own: &HashMap<usize, Place>) -> Moves {
         let (moved, found) = loop {
             let mut moved: Vec<(usize, Place)> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
             moved.sort_unstable();
             moved.retain(|(file, at)| moving.contains(file) && own.get(file).is_some_and(|own| own != at));
-            let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at)).collect();
-            let Some(k) = shown.iter().position(|(_, is_shown)| !is_shown) else {
+            let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at, &[])).collect();
+            let is_refused = |ring: &Vec<usize>| !self.is_sure_ring(ring, &moved, &shown, own);
+            let Some(mut ring) = rings(&moved, own).into_iter().find(is_refused) else {
                 break (moved, shown.into_iter().map(|(shown, _)| shown).collect::<Vec<_>>());
             };
-            let (file, at) = moved[k];
-            match own.get(&file) {
-                Some(home) if !self.at.contains_key(home) => {
-                    self.at.remove(&at);
-                    self.at.insert(*home, file);
-                }
-                _ => return Moves::default(),
+            let is_free = |k: &usize| own.get(&moved[*k].0).is_some_and(|home| !self.at.contains_key(home));
+            if let Some(k) = ring.iter().copied().find(|k| !shown[*k].1 && is_free(k)) {
+                ring = vec![k];
             }
+            self.send_home(ring.into_iter().map(|k| moved[k]), own);
         };
-        let after: f64 = moved.iter().map(|(_, at)| self.weight(*at)).sum();
-        for (_, at) in &moved {
-            self.at.remove(at);
+        let gain = self.gain(&moved, own);
+        self.send_home(moved.into_iter(), own);
+        if gain >= NAME.sure { Moves { files: found, gain } } else { Moves::default() }
+    }
+
+    /// Whether there is evidence for all files of a ring, or for all but one even without what that one shows: it has lost its place, and
+    /// can only be in the place that is left. Files are given by their indexes in `moved`.
+    fn is_sure_ring(
+        &mut self,
+        ring: &[usize],
+        moved: &[(usize, Place)],
+        shown: &[(Misnamed, bool)],
+        own: &HashMap<usize, Place>,
+    ) -> bool {
+        if ring.iter().all(|k| shown[*k].1) {
+            return true;
         }
-        self.at.extend(moved.iter().filter_map(|(file, _)| Some((*own.get(file)?, *file))));
-        let places = moved.iter().filter_map(|(file, _)| own.get(file));
-        let before: f64 = places.map(|at| self.weight(*at)).sum();
-        let gain = after - before;
-        if gain >= SURE { Moves { files: found, gain } } else { Moves::default() }
+        let ring: Vec<(usize, Place)> = ring.iter().map(|k| moved[*k]).collect();
+        let is_closed = ring.iter().all(|(file, _)| own.get(file).is_some_and(|home| self.at.contains_key(home)));
+        if !is_closed || ring.len() < 2 || self.gain(&ring, own) < NAME.sure {
+            return false;
+        }
+        let files: Vec<usize> = ring.iter().map(|(file, _)| *file).collect();
+        ring.iter().any(|&(left, at)| {
+            let mut others = ring.iter().filter(|(file, _)| *file != left);
+            let fits = |table: &mut Self, at: Place| -> f64 {
+                table.joints_but(left, at, &files).iter().map(|(_, joint)| joint.weight).sum()
+            };
+            others.all(|&(file, at)| self.shown(file, at, &[left]).1)
+                && own.get(&left).is_some_and(|home| fits(self, at) >= fits(self, *home))
+        })
+    }
+
+    /// How much more goes together with files in the places that they were moved to than in their own.
+    fn gain(&mut self, moved: &[(usize, Place)], own: &HashMap<usize, Place>) -> f64 {
+        let after: f64 = moved.iter().map(|(_, at)| self.weight(*at)).sum();
+        self.send_home(moved.iter().copied(), own);
+        let homes = moved.iter().filter_map(|(file, _)| own.get(file));
+        let before: f64 = homes.map(|at| self.weight(*at)).sum();
+        moved.iter().filter_map(|(file, _)| own.get(file)).for_each(|home| {
+            self.at.remove(home);
+        });
+        self.at.extend(moved.iter().map(|(file, at)| (*at, *file)));
+        after - before
+    }
+
+    /// Puts moved files where their names put them.
+    fn send_home(&mut self, moved: impl Iterator<Item = (usize, Place)> + Clone, own: &HashMap<usize, Place>) {
+        for (_, at) in moved.clone() {
+            self.at.remove(&at);
+        }
+        self.at.extend(moved.filter_map(|(file, _)| Some((*own.get(&file)?, file))));
     }
 
     /// The weight of all pairs of LODs, and how many blocks in them go together.
@@ -404,7 +438,7 @@ impl<'s> Table<'s> {
                     self.exchange_two_lods(a, b);
                     let (weight, blocks) = self.weight_of_lods();
                     self.exchange_two_lods(a, b);
-                    let is_sure = blocks >= BLOCKS && weight >= before.max(0.0) + SURE;
+                    let is_sure = blocks >= NAME.blocks && weight >= before.max(0.0) + NAME.sure;
                     if is_sure && weight > best.map_or(f64::MIN, |(most, ..)| most) {
                         best = Some((weight, a, b));
                     }
@@ -423,6 +457,24 @@ impl<'s> Table<'s> {
         let mut places: Vec<(Place, usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();
         places.retain(|(at, file)| lods.contains(&at.0) && self.files[*file].place() != *at);
         places.sort_unstable();
-        places.into_iter().map(|(at, file)| self.shown(file, at).0).collect()
+        places.into_iter().map(|(at, file)| self.shown(file, at, &[]).0).collect()
     }
+}
+
+/// Files that took each other's places, by their indexes in `moved`: rings, and rows of which the first one left its place empty.
+fn rings(moved: &[(usize, Place)], own: &HashMap<usize, Place>) -> Vec<Vec<usize>> {
+    let in_place: HashMap<Place, usize> = moved.iter().enumerate().map(|(k, (_, at))| (*at, k)).collect();
+    let mut of = (0..moved.len()).collect::<Vec<usize>>();
+    for _ in 0..moved.len() {
+        for k in 0..moved.len() {
+            // The file that is where this one was.
+            if let Some(&other) = own.get(&moved[k].0).and_then(|home| in_place.get(home)) {
+                let first = of[k].min(of[other]);
+                (of[k], of[other]) = (first, first);
+            }
+        }
+    }
+    let mut rings: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    of.into_iter().enumerate().for_each(|(k, first)| rings.entry(first).or_default().push(k));
+    rings.into_values().collect()
 }

@@ -3,6 +3,7 @@
 //! The table of a damaged region puts other blocks at its borders, so that these continue no neighbour. With the blocks in their
 //! places, the borders show whether the file has the name of another region.
 
+use std::collections::HashSet;
 use std::io;
 
 use crate::godot::region::Header;
@@ -38,6 +39,7 @@ pub fn screen_placed(
     let (mut scratch, mut stored) = (Scratch::default(), Vec::new());
     let (mut sketches, mut drawn) = (Vec::new(), Vec::new());
     let blocks = case.entries.len();
+    let mut unknown: HashSet<u32> = case.raw.iter().map(|(slot, _)| *slot).collect();
     for placed in solved.placed.iter().filter(|placed| placed.certainty == Certainty::Certain) {
         let (Some(block), Some(at)) = (case.walk.blocks.get(placed.block), slots::position(size, placed.slot)) else {
             continue;
@@ -45,8 +47,11 @@ pub fn screen_placed(
         walk::read_pieces(source, &walk::pieces(header, block), &mut stored)?;
         let view = scratch.interpret_bytes(&stored, 0, header, None, limits);
         let Some(block) = &view.block else { continue };
+        unknown.remove(&placed.slot);
         sketches.extend(Sketch::draw(block).map(|sketch| (at, sketch)));
         drawn.extend(Drawn::draw(block, at, size, blocks).map(|drawn| (at, drawn)));
     }
-    Ok(Some(Screened::new(&sketches, size).with_scaled(&drawn, size, blocks)))
+    let mut unknown: Vec<[u16; 3]> = unknown.into_iter().filter_map(|slot| slots::position(size, slot)).collect();
+    unknown.sort_unstable();
+    Ok(Some(Screened::new(&sketches, size).with_scaled(&drawn, size, blocks).with_unknown(&unknown, size)))
 }

@@ -86,6 +86,8 @@ pub struct Border<'s> {
     pub sides: &'s [BorderSide],
     /// Whether these are all of them.
     pub is_complete: bool,
+    /// Where blocks are of which nothing is known.
+    pub unknown: &'s [[u16; 2]],
 }
 
 /// What a first look at the seams of a region shows.
@@ -97,6 +99,8 @@ pub struct Screened {
     is_complete: [[bool; 2]; 3],
     /// The blocks at its borders; `None` if there are none. Boxed, since of very many files none are kept.
     sides: Option<Box<[[Vec<BorderSide>; 2]; 3]>>,
+    /// Blocks at its borders of which nothing is known; `None` if something is known of all blocks of the region.
+    unknown: Option<Box<[[Vec<[u16; 2]>; 2]; 3]>>,
     /// A number that only files with the same blocks have; `None` if too few of them show something.
     pub content: Option<u64>,
     /// What its blocks have in common with those of other LODs; `None` if that shows nothing.
@@ -144,6 +148,30 @@ impl Screened {
         self
     }
 
+    /// The same for a region that also has blocks at some positions of which nothing is known: they cannot be read, or have no known
+    /// place.
+    #[must_use]
+    pub fn with_unknown(mut self, unknown: &[[u16; 3]], size: [u16; 3]) -> Self {
+        if unknown.is_empty() {
+            return self;
+        }
+        let mut borders: Box<[[Vec<[u16; 2]>; 2]; 3]> = Box::default();
+        for (axis, upper) in directions() {
+            let end = usize::from(upper);
+            let here = unknown.iter().filter(|at| is_at_border(**at, size, axis, upper)).map(|at| along(*at, axis));
+            borders[axis][end] = here.take(BORDER + 1).collect();
+            self.is_complete[axis][end] &= borders[axis][end].len() <= BORDER;
+        }
+        self.unknown = Some(borders);
+        self
+    }
+
+    /// Whether it has blocks of which nothing is known.
+    #[must_use]
+    pub const fn has_unknown(&self) -> bool {
+        self.unknown.is_some()
+    }
+
     /// What its blocks have in common with those of other LODs; `None` if that shows nothing.
     #[must_use]
     pub fn scaled(&self) -> Option<&Scaled> {
@@ -155,7 +183,8 @@ impl Screened {
     pub fn border(&self, axis: usize, upper: bool) -> Border<'_> {
         let (axis, end) = (axis % 3, usize::from(upper));
         let sides = self.sides.as_ref().map_or(&[][..], |sides| &sides[axis][end]);
-        Border { sides, is_complete: self.is_complete[axis][end] }
+        let unknown = self.unknown.as_ref().map_or(&[][..], |unknown| &unknown[axis][end]);
+        Border { sides, is_complete: self.is_complete[axis][end], unknown }
     }
 
     /// Drops sides so that the borders of so many files fit the memory that they may take.
@@ -276,12 +305,22 @@ impl<'s> Blocks<'s> {
     }
 }
 
+fn is_at_border(at: [u16; 3], size: [u16; 3], axis: usize, upper: bool) -> bool {
+    at[axis] == if upper { size[axis].saturating_sub(1) } else { 0 }
+}
+
+/// The two coordinates of a position along a border.
+const fn along(at: [u16; 3], axis: usize) -> [u16; 2] {
+    [at[(axis + 1) % 3], at[(axis + 2) % 3]]
+}
+
 /// The sides at one border of a region that show something.
 fn sides_at(blocks: &[([u16; 3], Sketch)], size: [u16; 3], axis: usize, upper: bool) -> Vec<BorderSide> {
-    let edge = if upper { size[axis].saturating_sub(1) } else { 0 };
-    let along = |at: &[u16; 3]| [at[(axis + 1) % 3], at[(axis + 2) % 3]];
-    let here = blocks.iter().filter(|(at, sketch)| at[axis] == edge && !sketch.side(axis, upper).is_plain());
-    let mut sides: Vec<BorderSide> = here.map(|(at, sketch)| (along(at), *sketch.side(axis, upper))).collect();
+    let is_here = |(at, sketch): &&([u16; 3], Sketch)| {
+        is_at_border(*at, size, axis, upper) && !sketch.side(axis, upper).is_plain()
+    };
+    let here = blocks.iter().filter(is_here);
+    let mut sides: Vec<BorderSide> = here.map(|(at, sketch)| (along(*at, axis), *sketch.side(axis, upper))).collect();
     // The same choice at both sides of a border.
     sides.sort_unstable_by_key(|(at, _)| (mix(*at), *at));
     sides

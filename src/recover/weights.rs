@@ -9,6 +9,10 @@ pub struct Weights {
     /// what the game saved anew continues its neighbours less. Measured on killed games of small regions without other LODs: of 15 wrong
     /// blocks of such regions in 60 worlds, 14 were below it, and 94 of some 600 right ones.
     pub certain_if_moved: f64,
+    /// The same for a place by seams, beside a slot that has no block for certain, of a block that was not kept in order: a block that the
+    /// game saved anew may belong there. Measured on 210 worlds of a killed game without other LODs: of 13 wrong blocks, 12 were below it,
+    /// or below the one before where no such slot was beside them, and fewer than 500 of 26,900 right ones.
+    pub certain_beside_open: f64,
     /// Least probability of a place that is written when asked for. Chosen: 1 wrong in 50.
     pub likely: f64,
     /// Least probability at which a block is offered as a candidate and helps to place its neighbours. Chosen.
@@ -44,6 +48,7 @@ impl Default for Weights {
         Self {
             certain: 0.9999,
             certain_if_moved: 0.999_999,
+            certain_beside_open: 0.999_999_99,
             likely: 0.98,
             candidate: 0.6,
             entry_right: 6.0,
@@ -374,3 +379,87 @@ pub(super) const RUN: RunWeights = RunWeights {
     start: 16,
     drop: 4096,
 };
+
+/// The numbers by which region files with the names of others are found. A weight of 1 is one seam between blocks that continue each
+/// other, or that does not.
+pub(super) struct NameWeights {
+    /// The most files in doubt of a LOD, and the most empty places, that are tried. Chosen: bounds the time.
+    pub files: usize,
+    pub empty: usize,
+    /// The most times that files in doubt are looked for: a file that was moved may leave others without a neighbour. Chosen.
+    pub rounds: usize,
+    /// The least gain (weight) at which a file is tried in another place. Chosen: less is chance.
+    pub step: f64,
+    /// The least gain in the weight of all pairs with which files are reported, and the fewest blocks that must go together. Chosen: two
+    /// borders of eight blocks.
+    pub sure: f64,
+    pub blocks: u32,
+    /// The fewest blocks that contradict a place, or the least weight against it, if nothing in it is to be certain. Chosen: half of what
+    /// shows another place.
+    pub contradicted: u32,
+    pub contradicted_weight: f64,
+    /// How many times what supports a place must exceed what contradicts it. Chosen: players build across borders.
+    pub against: f64,
+}
+
+pub(super) const NAME: NameWeights = NameWeights {
+    files: 128,
+    empty: 512,
+    rounds: 4,
+    step: 0.5,
+    sure: 16.0,
+    blocks: 8,
+    contradicted: 8,
+    contradicted_weight: 4.0,
+    against: 4.0,
+};
+
+/// The numbers by which region files are said to go together. Shares are those of cells that differ. A pair that differs as much as
+/// neighbours do scores 0, one that differs as much as strangers scores 1.
+pub(super) struct LikenessWeights {
+    /// The fewest seams, by their cells, to learn from, and the same for blocks of two LODs. Chosen.
+    pub seams: u64,
+    pub scaled: u64,
+    /// The least difference between the shares of strangers and of neighbours. Chosen: below it borders show nothing.
+    pub telling: f64,
+    /// The most that blocks differ from what the next LOD has of them, as a part of how much they differ from others. Chosen: a few
+    /// files may have wrong names when it is learned.
+    pub near: f64,
+    /// What a block that is compared with another LOD counts, in seams. Rule of chance: it has four times as many cells, which are not
+    /// independent.
+    pub of_block: f64,
+    /// The highest score of a pair that goes together, and the lowest of one that does not. Chosen: a third on either side.
+    pub joined: f64,
+    pub refuted: f64,
+    /// The fewest blocks with which a pair counts, and the most that add to its weight. Chosen.
+    pub fewest: u32,
+    pub most: u32,
+}
+
+pub(super) const LIKENESS: LikenessWeights = LikenessWeights {
+    seams: 64,
+    scaled: 8,
+    telling: 0.1,
+    near: 0.25,
+    of_block: 2.0,
+    joined: 0.35,
+    refuted: 0.65,
+    fewest: 3,
+    most: 16,
+};
+
+/// The numbers by which region files with the blocks of others are found.
+pub(super) struct CopyWeights {
+    /// The fewest different blocks. Chosen: fewer may be alike by chance.
+    pub blocks: usize,
+    /// The most files with the same blocks, and one in how many of the files with enough blocks. Chosen: more are a world that repeats
+    /// itself.
+    pub files: usize,
+    pub share: usize,
+    /// The least weight with which borders and other LODs contradict a place for certain (seams). Chosen: as for names.
+    pub sure: f64,
+    /// How many times what supports a place must exceed what contradicts it. Chosen.
+    pub against: f64,
+}
+
+pub(super) const COPY: CopyWeights = CopyWeights { blocks: 4, files: 3, share: 4, sure: 8.0, against: 2.0 };

@@ -291,18 +291,21 @@ fn one_forest(
             changed.insert(number);
         }
         // The table of a damaged region puts other blocks at its borders, so the names are asked again with its blocks in place.
-        // With another name it has other neighbours.
+        // With another name it has other neighbours, which must confirm the name.
         let again = survey::misnamed(forest, &seams);
-        if again != misnamed {
+        let place = |found: &Misnamed| (found.file, found.lod, found.region);
+        if !again.iter().map(place).eq(misnamed.iter().map(place)) {
             named = with_names(forest, &again);
-            (ready, _) = solve(save, &named, files, store, all, &|_| false)?;
-            misnamed = again;
+            let placed;
+            (ready, placed) = solve(save, &named, files, store, all, &|number| changed.contains(&number))?;
+            placed.into_iter().for_each(|(number, screened)| seams[number] = screened);
         }
+        misnamed = again;
         // No place in a file is certain if the file itself seems to be in a wrong one.
-        let doubted: HashSet<usize> = match misnamed.is_empty() {
-            true => survey::contradicted(forest, &seams).intersection(&changed).copied().collect(),
-            false => HashSet::new(),
-        };
+        let moved = survey::misnamed(&named, &seams).into_iter().map(|found| found.file);
+        let unsupported = survey::unsupported(&named, &seams, misnamed.iter().map(|found| found.file));
+        let doubted = survey::contradicted(&named, &seams).into_iter().chain(moved).chain(unsupported);
+        let doubted: HashSet<usize> = doubted.filter(|file| changed.contains(file)).collect();
         if !doubted.is_empty() {
             (ready, _) = solve(save, &named, Solving { doubted: &doubted, ..files }, store, all, &|_| false)?;
         }

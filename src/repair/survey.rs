@@ -200,6 +200,11 @@ pub(super) fn contradicted(forest: &Forest, screened: &[Screened]) -> HashSet<us
     names::contradicted(&named(forest, screened)).into_iter().collect()
 }
 
+/// The numbers of those of some files that nothing supports where their names put them.
+pub(super) fn unsupported(forest: &Forest, screened: &[Screened], of: impl Iterator<Item = usize>) -> Vec<usize> {
+    names::unsupported(&named(forest, screened), of)
+}
+
 /// The files of a forest with the blocks of others.
 pub(super) fn copied(forest: &Forest, screened: &[Screened]) -> Vec<Copied> {
     copies::copied(&named(forest, screened))

@@ -9,6 +9,7 @@ pub(super) mod meta;
 pub(super) mod missing;
 mod table;
 
+use std::collections::HashSet;
 use std::io;
 
 use crate::bytes::Span;
@@ -194,7 +195,11 @@ fn screen<S: Source>(
     if region.slots_with(probed) == SlotFormula::Legacy {
         return Screened::default();
     }
-    Screened::new(&placed(size, sketches), size).with_scaled(&placed(size, drawn), size, region.entries.len())
+    let (sketches, drawn) = (placed(size, sketches), placed(size, drawn));
+    let known: HashSet<[u16; 3]> = sketches.iter().map(|(at, _)| *at).collect();
+    let slots = region.entries.iter().filter_map(|listed| slots::position(size, listed.slot));
+    let unknown: Vec<[u16; 3]> = slots.filter(|at| !known.contains(at)).collect();
+    Screened::new(&sketches, size).with_scaled(&drawn, size, region.entries.len()).with_unknown(&unknown, size)
 }
 
 /// What blocks show, with their positions in the region.
