@@ -8,6 +8,7 @@ pub mod damage;
 pub mod deep;
 pub mod edit;
 pub mod evil;
+pub mod killed;
 pub mod npy;
 pub mod random;
 pub mod reliability;

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::demo;
-use voxscope::save::{Options, Save};
+use voxscope::save::{Options, Save, Scratch};
 
+use crate::common::killed::kill;
+use crate::common::truth::signature;
 use crate::mend;
 
 /// All region files of a save, by their paths in it.
@@ -108,4 +110,67 @@ fn a_copy_of_a_region_file_under_another_name_is_reported() {
     let (_, found, copy) = copied((0, [1, 0, 0]));
     assert_eq!(found, 1, "under a new name");
     assert!(right.iter().all(|(name, bytes)| copy.get(name) == Some(bytes)));
+}
+
+/// Repairs a sample after a game was killed that dug into it, with or without its coarser LODs, and after two of its files were given
+/// each other's names. Returns the findings of wrong names, the blocks of LOD 0 that are what they were in a place, and the others.
+fn killed(with_lods: bool, changes: usize, seed: u64, pair: Option<[[i32; 3]; 2]>) -> (usize, usize, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let [save, copy] = ["save", "copy"].map(|name| dir.path().join(name));
+    sample("lods", &save);
+    if !with_lods {
+        ["lod1", "lod2"].iter().for_each(|lod| fs::remove_dir_all(save.join("regions").join(lod)).unwrap());
+    }
+    let states = kill(&save, changes, seed);
+    if let Some([a, b]) = pair {
+        exchange(&path(&save, 0, a), &path(&save, 0, b));
+    }
+    let found = count(&save, Code::RegionMisnamed);
+    mend(&save, &copy, false);
+    let copy = Save::open(&copy, &Options::default()).unwrap();
+    let (mut right, mut wrong, mut scratch) = (0, 0, Scratch::default());
+    for (forest, file) in copy.regions().filter(|(_, file)| file.lod == 0) {
+        let mut region = copy.region(forest, file).unwrap().unwrap();
+        let slots = region.slots(&mut scratch).unwrap();
+        for listed in std::mem::take(&mut region.entries) {
+            let position = region.block_position(listed.slot, slots).unwrap();
+            let state = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
+            let is_right = states.get(&position).is_some_and(|states| states.contains(&state));
+            right += usize::from(is_right);
+            wrong += usize::from(!is_right);
+        }
+    }
+    (found, right, wrong)
+}
+
+/// The tables of such regions put other blocks at their borders. A region of nine blocks says little of itself, but another file that
+/// belongs to its place leaves it only one.
+#[test]
+fn exchanged_names_of_a_game_that_was_killed_after_many_saves_are_found() {
+    let pairs = [[[0, 0, 0], [-1, 0, 0]], [[0, 0, 0], [-1, 0, -1]], [[0, 0, -1], [0, 0, 0]], [[0, 0, 0], [0, -1, 0]]];
+    for with_lods in [true, false] {
+        for (pair, seed) in pairs.into_iter().zip(1..) {
+            let (found, right, wrong) = killed(with_lods, 12, seed, Some(pair));
+            assert!(found == 2 && wrong == 0 && right >= 120, "{with_lods} {pair:?}: {found} {right} {wrong}");
+        }
+    }
+}
+
+#[test]
+fn files_of_a_killed_game_with_their_own_names_are_not_called_misnamed() {
+    for (with_lods, changes) in [(true, 12), (false, 12), (true, 24), (false, 24)] {
+        let (found, right, wrong) = killed(with_lods, changes, 7, None);
+        assert!(found == 0 && wrong == 0 && right >= 110, "{with_lods} {changes}: {found} {right} {wrong}");
+    }
+}
+
+/// Of worlds without other LODs, only seams show where blocks belong that were saved anew.
+#[test]
+fn blocks_of_a_killed_game_are_not_certain_beside_slots_that_may_be_theirs() {
+    let (mut all_right, mut all_wrong) = (0, 0);
+    for seed in 20..32 {
+        let (_, right, wrong) = killed(false, 16, seed, None);
+        (all_right, all_wrong) = (all_right + right, all_wrong + wrong);
+    }
+    assert!(all_wrong == 0 && all_right >= 1400, "{all_right} right, {all_wrong} wrong");
 }
