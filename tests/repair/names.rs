@@ -160,7 +160,7 @@ fn exchanged_names_of_a_game_that_was_killed_after_many_saves_are_found() {
 fn files_of_a_killed_game_with_their_own_names_are_not_called_misnamed() {
     for (with_lods, changes) in [(true, 12), (false, 12), (true, 24), (false, 24)] {
         let (found, right, wrong) = killed(with_lods, changes, 7, None);
-        assert!(found == 0 && wrong == 0 && right >= 110, "{with_lods} {changes}: {found} {right} {wrong}");
+        assert!(found == 0 && wrong == 0 && right >= 95, "{with_lods} {changes}: {found} {right} {wrong}");
     }
 }
 
