@@ -209,3 +209,38 @@ fn compare_borders((near, telling): (f64, f64), lower: Border<'_>, upper: Border
 fn refuted(blocks: u32, strange: f64) -> u32 {
     if strange >= LIKENESS.refuted && blocks >= LIKENESS.fewest { blocks.min(LIKENESS.most) } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::{Extent, ForestSpec};
+    use crate::recover::sketch::Sketch;
+
+    const SIZE: [u16; 3] = [8, 2, 8];
+
+    /// The blocks of a region around the surface of a world that satisfy a condition; of the others nothing is known.
+    fn region(x: i32, is_known: impl Fn([u16; 3]) -> bool) -> Screened {
+        let spec = ForestSpec { lods: vec![Extent { from: [0, 0, 0], to: [16, 2, 8] }], ..ForestSpec::default() };
+        let all = (0..8).flat_map(|x| (0..2).flat_map(move |y| (0..8).map(move |z| [x, y, z])));
+        let (known, unknown): (Vec<[u16; 3]>, Vec<[u16; 3]>) = all.partition(|at| is_known(*at));
+        let sketch = |at: [u16; 3]| {
+            let [dx, y, z] = at.map(i32::from);
+            Some((at, Sketch::draw(&spec.block(0, [x * 8 + dx, y, z]).view())?))
+        };
+        let sketches: Vec<_> = known.into_iter().filter_map(sketch).collect();
+        Screened::new(&sketches, SIZE).with_unknown(&unknown, SIZE)
+    }
+
+    #[test]
+    fn blocks_of_which_nothing_is_known_say_nothing_about_a_border() {
+        let files = [region(0, |_| true), region(1, |_| true)];
+        let measure = Measure::new(files.iter().map(|file| (0, file)), Vec::new());
+        let joint = |second: &Screened| measure.compare(Link::Side(0), 0, &files[0], second);
+        let whole = joint(&files[1]);
+        assert!(whole.joined && whole.weight > 3.0, "{whole:?}");
+        let half = joint(&region(1, |at| at[2] < 4));
+        assert!(half.joined && half.weight > 0.0 && half.blocks < whole.blocks, "{half:?}");
+        assert_eq!(joint(&region(1, |_| false)).weight, 0.0, "no block has a known place");
+        assert!(joint(&Screened::new(&[], SIZE)).weight < 0.0, "no block was ever stored");
+    }
+}
