@@ -79,6 +79,9 @@ impl From<RegionTally> for Tally {
 /// A side of a block at a border, with its two coordinates along it.
 type BorderSide = ([u16; 2], Side);
 
+/// Blocks at each border of a region, by their two coordinates along it: for each axis at the lower and the upper one.
+type UnknownBlocks = [[Vec<[u16; 2]>; 2]; 3];
+
 /// Blocks at one side of a region that show something, by their two coordinates along it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Border<'s> {
@@ -100,7 +103,7 @@ pub struct Screened {
     /// The blocks at its borders; `None` if there are none. Boxed, since of very many files none are kept.
     sides: Option<Box<[[Vec<BorderSide>; 2]; 3]>>,
     /// Blocks at its borders of which nothing is known; `None` if something is known of all blocks of the region.
-    unknown: Option<Box<[[Vec<[u16; 2]>; 2]; 3]>>,
+    unknown: Option<Box<UnknownBlocks>>,
     /// A number that only files with the same blocks have; `None` if too few of them show something.
     pub content: Option<u64>,
     /// What its blocks have in common with those of other LODs; `None` if that shows nothing.
@@ -155,7 +158,7 @@ impl Screened {
         if unknown.is_empty() {
             return self;
         }
-        let mut borders: Box<[[Vec<[u16; 2]>; 2]; 3]> = Box::default();
+        let mut borders = Box::<UnknownBlocks>::default();
         for (axis, upper) in directions() {
             let end = usize::from(upper);
             let here = unknown.iter().filter(|at| is_at_border(**at, size, axis, upper)).map(|at| along(*at, axis));
