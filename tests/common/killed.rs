@@ -66,9 +66,9 @@ pub fn kill(save: &Path, changes: usize, seed: u64) -> States {
 
 /// The values of a channel of 16 bits, voxel by voxel.
 fn values(channel: &Channel<'_>) -> Vec<u16> {
-    let values = channel.data.chunks(2).map(|value| u16::from_le_bytes([value[0], value[1]]));
+    let mut values = channel.data.chunks(2).map(|value| u16::from_le_bytes([value[0], value[1]]));
     match channel.storage {
-        Storage::Uniform => vec![values.last().unwrap(); 16 * 16 * 16],
+        Storage::Uniform => vec![values.next().unwrap(); 16 * 16 * 16],
         Storage::Raw => values.collect(),
     }
 }
