@@ -169,7 +169,7 @@ pub(super) fn join(
         let Some(position) = case.shape.position(fit.slot) else { continue };
         let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
         if let Some(placed) = order.placed.iter_mut().find(|placed| placed.slot == fit.slot && same(placed)) {
-            if placed.certainty < Certainty::Certain && placed.moved {
+            if placed.certainty < Certainty::Certain && placed.moved && !leads_there(fit) {
                 by_seams.push((fit.slot, fit.p));
             }
             placed.certainty = placed.certainty.max(sure(fit).0);
