@@ -33,6 +33,8 @@ pub struct Finding {
     pub damage: Damage,
     /// Further information, in sentences; made printable.
     pub remark: Option<String>,
+    /// Whether the block or chunk that it is about was found whole, elsewhere in its file.
+    pub is_found: bool,
     /// How many findings of each code are not listed; only of [`Code::FindingsCut`].
     pub unlisted: Box<[(Code, u64)]>,
 }
@@ -42,7 +44,7 @@ impl Finding {
     #[must_use]
     pub fn of_file(file: Arc<str>, damage: Damage, remark: Option<String>) -> Self {
         let span = (!damage.span.is_empty()).then_some(damage.span);
-        Self { file, span, block: None, damage, remark, unlisted: Box::default() }
+        Self { file, span, block: None, damage, remark, is_found: false, unlisted: Box::default() }
     }
 
     /// A finding about a block whose bytes are `stored`; damage in the decompressed block is shown at all stored bytes.
@@ -52,7 +54,8 @@ impl Finding {
             Space::File => damage.span,
             Space::Block => stored,
         };
-        Self { file, span: Some(span), block: Some(block), damage, remark: None, unlisted: Box::default() }
+        let (remark, unlisted) = (None, Box::default());
+        Self { file, span: Some(span), block: Some(block), damage, remark, is_found: false, unlisted }
     }
 
     /// The finding that counts those of a file that are not listed, by code; `None` if there are none.

@@ -35,6 +35,8 @@ pub(super) struct Outcome {
     pub damage: Vec<Damage>,
     /// Further information, in a sentence.
     pub remark: Option<String>,
+    /// Whether it was found whole, elsewhere in its file.
+    pub is_found: bool,
     /// Why it could not be read.
     pub error: Option<io::Error>,
     /// A print of its stored bytes, if it was requested and the block is whole.
@@ -58,6 +60,7 @@ impl Outcome {
                 whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
                 damage: view.damage.iter().copied().chain(view.block.as_ref().and_then(textures::repeated)).collect(),
                 remark: None,
+                is_found: false,
                 error: None,
                 print: None,
                 sketch: None,

@@ -275,6 +275,7 @@ impl Report {
             self.inferred_orders += u64::from(damage.field == INFERRED_ORDER);
             let at = BlockAt { lod: self.lod, position: None };
             let mut finding = Finding::of_block(Arc::clone(&self.name), at, block.stored, damage);
+            finding.is_found = block.is_found;
             let channels = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
             finding.remark = channels.or_else(|| block.remark.clone().filter(|_| damage.code.level() > Level::Note));
             self.push(finding, Some(slot));

@@ -109,9 +109,8 @@ pub fn contradicted(files: &[Named<'_>]) -> Vec<usize> {
         let joints = table.joints_of(file, &[]);
         // Of a damaged region not all blocks are placed, so those that are missing at a border show nothing.
         let refuted: u32 = joints.iter().map(|joint| joint.refuted).sum();
-        let weight: f64 = joints.iter().map(|joint| joint.weight).sum();
         let is_supported = joints.iter().any(|joint| joint.weight > 0.0 && joint.refuted == 0);
-        (refuted >= NAME.contradicted || weight <= -NAME.contradicted_weight) && !is_supported
+        refuted >= NAME.contradicted && !is_supported
     };
     (0..files.len()).filter(is_contradicted).collect()
 }

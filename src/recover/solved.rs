@@ -164,12 +164,17 @@ pub(super) fn join(
         let (found, by_order) = (sure(fit).0, placed.certainty);
         by_order < Certainty::Likely || (by_order < Certainty::Certain && found >= by_order && fit.p > placed.p)
     };
+    // Of blocks with the same content, the entry may lead to another one.
+    let is_told = |fit: &Fit| {
+        let mut entries = case.entries.iter().filter(|entry| entry.slot == fit.slot);
+        entries.any(|entry| listed(case, entry).is_some_and(|block| case.content(block) == case.content(fit.block)))
+    };
     let mut by_seams = Vec::new();
     for fit in &made.fits {
         let Some(position) = case.shape.position(fit.slot) else { continue };
         let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
         if let Some(placed) = order.placed.iter_mut().find(|placed| placed.slot == fit.slot && same(placed)) {
-            if placed.certainty < Certainty::Certain && placed.moved && !leads_there(fit) {
+            if placed.certainty < Certainty::Certain && placed.moved && !is_told(fit) {
                 by_seams.push((fit.slot, fit.p));
             }
             placed.certainty = placed.certainty.max(sure(fit).0);
@@ -184,7 +189,7 @@ pub(super) fn join(
         order.placed.retain(|placed| !in_the_way(placed));
         let (slot, block, p) = (fit.slot, fit.block, fit.p);
         let (certainty, voxels) = sure(fit);
-        if !leads_there(fit) {
+        if !is_told(fit) {
             by_seams.push((fit.slot, fit.p));
         }
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });

@@ -394,25 +394,14 @@ pub(super) struct NameWeights {
     /// borders of eight blocks.
     pub sure: f64,
     pub blocks: u32,
-    /// The fewest blocks that contradict a place, or the least weight against it, if nothing in it is to be certain. Chosen: half of what
-    /// shows another place.
+    /// The fewest blocks that contradict a place, if nothing in it is to be certain. Chosen: half of what shows another place.
     pub contradicted: u32,
-    pub contradicted_weight: f64,
     /// How many times what supports a place must exceed what contradicts it. Chosen: players build across borders.
     pub against: f64,
 }
 
-pub(super) const NAME: NameWeights = NameWeights {
-    files: 128,
-    empty: 512,
-    rounds: 4,
-    step: 0.5,
-    sure: 16.0,
-    blocks: 8,
-    contradicted: 8,
-    contradicted_weight: 4.0,
-    against: 4.0,
-};
+pub(super) const NAME: NameWeights =
+    NameWeights { files: 128, empty: 512, rounds: 4, step: 0.5, sure: 16.0, blocks: 8, contradicted: 8, against: 4.0 };
 
 /// The numbers by which region files are said to go together. Shares are those of cells that differ. A pair that differs as much as
 /// neighbours do scores 0, one that differs as much as strangers scores 1.

@@ -147,7 +147,7 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
         Action::SetAside => match (own(), files.get(&region.path)) {
             // The blocks of a copy are whole, in the wrong place.
             (Some(own), _) => {
-                listed(own, &mut |at| each(fate(at, Fate::Lost, region.why != FileReason::Copied, false)))
+                listed(own, &mut |at| each(fate(at, Fate::Lost, region.why != FileReason::Copied, false)));
             }
             // The name of a block file is the position of its block.
             (None, Some(File::Region(forest, file))) if forest.kind == Kind::BlockFiles => {

@@ -47,6 +47,10 @@ pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Forma
         let field = "its header was damaged, and is that of the other files now";
         if let Some(format) = likely {
             tries.push((Header::new(3, *format), 0, field));
+            if own.is_none() {
+                // The header of versions 1 and 2 is shorter.
+                tries.push((Header::new(2, *format), 0, field));
+            }
             if let Some(own) = own {
                 let sizes = Format { sector_size: format.sector_size, ..own.format };
                 let region = Format { region_size: format.region_size, ..own.format };

@@ -89,11 +89,11 @@ const fn is_of_absence(code: Code) -> bool {
 pub(super) fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
     let changed = changed_files(save, plan);
     let (renamed, rebuilt, added) = (renamed_files(save, plan), rebuilt_regions(save, plan), added_files(save, plan));
-    // What disagrees with a meta file agrees with the one that is written.
+    // What disagrees with a meta file agrees with the one that is written, which counts all LODs.
     let metas = !plan.metas.is_empty();
     move |finding| {
         let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
-        let is_settled = metas && finding.code() == Code::MetaDiffers;
+        let is_settled = metas && matches!(finding.code(), Code::MetaDiffers | Code::MetaLods | Code::BlockFilesMeta);
         let file = &*finding.file;
         let is_as_it_was = !changed.contains(file)
             || (renamed.contains(file) && !NAMES.contains(&finding.code()))

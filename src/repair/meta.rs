@@ -53,9 +53,11 @@ impl Target {
         let usable = said.is_some_and(|f| f.sector_size < 1 << 16)
             && forest.meta.as_ref().is_some_and(|meta| matches!(meta.version, Some(1..=3)));
         let share = |format: &Format| votes.iter().find(|(f, _)| f == format).map_or(0, |(_, n)| *n);
+        // Files of versions 1 and 2 have no layout but that of the meta file.
+        let old_files = forest.regions.iter().filter(|file| file.damage.is_empty() && is_old(file)).count();
         let format = match (said.filter(|_| usable), most) {
             // A meta file is right if no other layout has more region files than its own.
-            (Some(said), Some(most)) if share(&said) < share(&most) => Some(most),
+            (Some(said), Some(most)) if share(&said) + old_files < share(&most) => Some(most),
             (Some(said), _) => Some(said),
             (None, Some(most)) => Some(most),
             (None, None) => said

@@ -333,9 +333,10 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
     for (field, was, is) in &plan.fields {
         out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was}, put right to {is}")));
     }
-    for missing in &plan.missing {
+    for missing in plan.known_missing() {
         out.lines.push(line(Subject::Missing, format!("record {}", missing.record), missing.why.to_owned()));
     }
+    out.lines.extend(plan.unknown_words().map(|words| line(Subject::Words, "records".to_owned(), words)));
     let mut before = Vec::new();
     let mut put = |span: Span, what, number, line| {
         let first = span.start / BLOCK_BYTES;

@@ -278,8 +278,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
         lines.push(format!("{}: a symbolic link; it is not followed and not copied.", printable::path(path)));
     }
     for region in plan.regions.iter().filter(|region| region.region.is_some()) {
-        let (name, from) = (printable::path(&region.name), region.path.file_name().unwrap_or_default());
-        let from = printable::path(Path::new(from));
+        let (name, from) = (printable::path(&region.name), printable::path(&own_file(region)));
         lines.push(format!(
             "{name}: its blocks are in {from}, by the borders with its neighbours; the file is renamed."
         ));
@@ -300,6 +299,13 @@ pub fn words(plan: &Plan) -> Vec<String> {
     lines.extend(map::words(&plan.maps));
     lines.extend(stream::words(&plan.streams));
     lines
+}
+
+/// The name of the file of a region in the save, with its directory if that is another one than in the copy.
+fn own_file(region: &RegionPlan) -> PathBuf {
+    let file = PathBuf::from(region.path.file_name().unwrap_or_default());
+    let [own, new] = [&region.path, &region.name].map(|path| path.parent().and_then(Path::file_name));
+    own.filter(|own| Some(*own) != new).map_or(file.clone(), |own| Path::new(own).join(&file))
 }
 
 /// How many files are copied although the layout of their blocks is not known, and which options give it.

@@ -391,11 +391,16 @@ pub(super) fn open<'s>(
     } else if walk.is_none()
         && let Some(format) = format
     {
-        // What the other files say of this one's header.
-        let other = read(Header::new(3, *format), Parts::whole(source()))?;
-        let other = other.filter(|other| !other.case.walk.blocks.is_empty());
+        // What the other files say of this one's header, which is shorter before version 3.
+        let other = |version| -> Result<Option<Walk<'s>>, Error> {
+            let other = read(Header::new(version, *format), Parts::whole(source()))?;
+            Ok(other.filter(|other| !other.case.walk.blocks.is_empty()))
+        };
         let known = file.damage.iter().all(|d| d.code != Code::RegionVersion);
-        walk = other.filter(|other| known || table_matches_sectors(&other.case)).map(|mut other| {
+        let new = other(3)?;
+        let is_new = new.as_ref().is_some_and(|other| table_matches_sectors(&other.case));
+        let old = if is_new { None } else { other(2)?.filter(|other| table_matches_sectors(&other.case)) };
+        walk = old.or_else(|| new.filter(|_| known || is_new)).map(|mut other| {
             other.remark = Some("its header was damaged, and is that of the other files now");
             other
         });

@@ -220,3 +220,42 @@ fn a_pak_region_in_which_nothing_can_be_found_is_lost_and_not_mended() {
         assert_eq!(fs::read(new.join("lost+found/files/x0_y0_z0.region")).unwrap(), content);
     }
 }
+
+#[test]
+fn zeroed_records_do_not_move_the_chunks_of_others() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/pak-version-6");
+    let chunks = |save: &str| {
+        let listed = run(&["ls", save, "--format", "json"]).out;
+        let rows: Vec<Json> = serde_json::from_str(&listed).unwrap();
+        let places = rows.iter().map(|row| row["block"].to_string());
+        places.collect::<std::collections::BTreeSet<String>>()
+    };
+    let healthy = chunks(&save);
+    let file = fs::read_dir(&save).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_file()).unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    // Two records without a chunk, of 4,096.
+    bytes[0x6000..0x6010].fill(0);
+    fs::write(&file, bytes).unwrap();
+    let out = tempdir().unwrap();
+    let new = out.path().join("new");
+    let done = run(&["repair", &save, "--out", new.to_str().unwrap()]);
+    assert!(done.out.contains("4 of 6 chunks written"), "{}", done.out);
+    let after = chunks(new.to_str().unwrap());
+    assert!(healthy.len() > 4 && healthy.is_subset(&after), "{healthy:?} and {after:?}");
+}
+
+#[test]
+fn a_wrong_header_is_no_sign_of_a_cut_file() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/pak-room");
+    let file = demo.path("healthy/pak-room/x0_y0_z0.region");
+    let healthy = fs::read(&file).unwrap();
+    // The place of the first block of data.
+    let mut bytes = healthy;
+    bytes[12] ^= 0x10;
+    fs::write(&file, bytes).unwrap();
+    let causes = checked(&save)["causes"].clone();
+    let all: Vec<&str> = causes.as_array().unwrap().iter().map(|cause| cause["cause"].as_str().unwrap()).collect();
+    assert_eq!(all, ["storage-damaged"], "{causes}");
+}

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::thread;
 
+use rayon::ThreadPoolBuilder;
 use voxscope::demo::{self, Sample};
 
 enum Content {
@@ -14,12 +16,18 @@ enum Content {
 
 /// Paths below the directory of all samples, those of directories before what is in them.
 static CONTENTS: LazyLock<Vec<(PathBuf, Content)>> = LazyLock::new(|| {
+    // On threads of its own: while a thread of the common pool waits, it takes up other tests, which wait for these samples.
+    let made = thread::spawn(|| ThreadPoolBuilder::new().build().unwrap().install(make));
+    made.join().unwrap()
+});
+
+fn make() -> Vec<(PathBuf, Content)> {
     let dir = tempfile::tempdir().unwrap();
     demo::write_all(dir.path()).unwrap();
     let mut contents = Vec::new();
     read(dir.path(), Path::new(""), &mut contents);
     contents
-});
+}
 
 fn read(root: &Path, below: &Path, contents: &mut Vec<(PathBuf, Content)>) {
     for entry in fs::read_dir(root.join(below)).unwrap().map(Result::unwrap) {

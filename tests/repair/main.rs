@@ -14,6 +14,7 @@ mod golden;
 mod least;
 mod maps;
 mod names;
+mod old;
 mod once;
 mod paks;
 mod repeating;

@@ -181,7 +181,8 @@ impl Evidence {
             // The size of a block file's data is stored in its header.
             let is_cut_block = matches!(file, Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles)
                 && counts.contains_key(&Code::BlockPrefix);
-            let ends_early = (is_short || is_cut_block || count(counts, &CUT) > 0) && !garbage && !of_another;
+            let ends_early =
+                (is_short || is_cut_block || count(counts, &CUT) > found.found_elsewhere) && !garbage && !of_another;
             let ends_early = ends_early && start != Some(Start::Empty);
             let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
             if let Some(len) = cut {

@@ -19,6 +19,7 @@ use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::limits::CUT_OFF;
 use crate::save::Save;
+use codes::CUT;
 use evidence::{Evidence, SEARCHED, files_by_name};
 use misfit::find_misfit;
 pub(crate) use misfit::{misfit_of_meta, misfit_of_paks, misfit_of_regions};
@@ -62,6 +63,8 @@ struct FileFindings {
     given_formula: bool,
     /// Whether a text ends too early.
     is_cut_text: bool,
+    /// Findings of files that end too early whose blocks are whole all the same.
+    found_elsewhere: u64,
     /// What to do about findings whose advice is not that of their code.
     advice: BTreeMap<Code, &'static str>,
 }
@@ -75,6 +78,7 @@ impl FileFindings {
         self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
         self.given_formula |= finding.code() == Code::SlotsOld && finding.damage.found == GIVEN_FORMULA;
         self.is_cut_text |= finding.damage.found == Value::Words(CUT_OFF);
+        self.found_elsewhere += u64::from(finding.is_found && CUT.contains(&finding.code()));
         let advice = general_advice(finding);
         if advice != finding.code().next() {
             self.advice.entry(finding.code()).or_insert(advice);

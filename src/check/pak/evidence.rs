@@ -47,6 +47,11 @@ impl Evidence {
         }
     }
 
+    /// Whether the whole chunk of a record was found.
+    pub fn has_chunk(&self, number: u32) -> bool {
+        matches!(self.by_record.get(&number), Some(Verdict::Fits(_) | Verdict::Mended(..)))
+    }
+
     /// What the analysis found of a damaged header field, in a sentence.
     pub fn of_header<S: Source>(&self, pak: &Pak<S>, code: Code) -> Option<String> {
         let analysis = &self.analysis;

@@ -138,6 +138,7 @@ pub(super) fn check<S: Source>(
     place.into_iter().for_each(|damage| report.file(damage, None));
     shared.into_iter().for_each(|(number, damage, remark)| report.slot(number, damage, Some(remark)));
     for (number, mut outcome) in wrong {
+        outcome.is_found = evidence.as_ref().is_some_and(|e| e.has_chunk(number));
         outcome.remark = evidence.as_ref().and_then(|e| e.describe_record(number));
         report.block(number, outcome);
     }

@@ -103,6 +103,7 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
     let by_start: HashMap<u64, Stream> = streams.iter().map(|s| (s.span.start, *s)).collect();
     let mut prefix = Vec::new();
     pak.source.read_into(0, MAX_PREFIX_BYTES, &mut prefix)?;
+    let (declared_right, _) = declared.score(&by_start);
     let mut best = (score(&declared, &by_start), declared.clone());
     let mut rival = i64::MIN;
     for count in counts(pak) {
@@ -111,6 +112,10 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
         for (base, reading) in bases(pak, count, &records, streams) {
             let layout = Layout { count, base, reading, records: records.clone() };
             if (count, base) == (declared.count, declared.base) {
+                continue;
+            }
+            // Zeroed records are wrong ones, so that a layout with fewer records may seem better. It has to have as many right ones.
+            if layout.score(&by_start).0 < declared_right {
                 continue;
             }
             let score = score(&layout, &by_start);

@@ -136,7 +136,8 @@ pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
             match plan.unnamed {
                 0 => {}
                 1 => {
-                    lines.push("  1 layer has arrays, and nothing that is left of the description names it.".to_owned())
+                    lines
+                        .push("  1 layer has arrays, and nothing that is left of the description names it.".to_owned());
                 }
                 n => lines
                     .push(format!("  {n} layers have arrays, and nothing that is left of the description names them.")),

@@ -19,6 +19,7 @@ use crate::pak::offset::Reading;
 use crate::pak::place;
 use crate::pak::record::{Record, is_in_run, zeroed_runs};
 use crate::parallel;
+use crate::printable::count;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::listed::count_of;
 use crate::repair::out::below;
@@ -125,6 +126,13 @@ impl PakPlan {
     /// The chunks that are left out, without those of records that nothing is known of.
     pub(super) fn known_missing(&self) -> impl Iterator<Item = &Missing> {
         self.missing.iter().filter(|missing| !missing.is_unknown)
+    }
+
+    /// The records in runs of zeros, in words; `None` if there are none.
+    pub(super) fn unknown_words(&self) -> Option<String> {
+        let n = self.missing.iter().filter(|missing| missing.is_unknown).count() as u64;
+        let records = count(n, "record");
+        (n > 0).then(|| format!("{records} in runs of zeros: whether they had chunks is not known"))
     }
 
     /// A file that is copied or set aside unchanged.

@@ -125,11 +125,12 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         for (field, old, new) in &plan.fields {
             lines.push(format!("  {field}: {old}, put right to {new}."));
         }
-        for missing in plan.missing.iter().take(LISTED) {
+        for missing in plan.known_missing().take(LISTED) {
             let place = missing.position.map(|at| format!(", chunk {}", triple(at))).unwrap_or_default();
             lines.push(format!("  record {}{place}: {}.", missing.record, missing.why));
         }
-        lines.extend(more(plan.missing.len(), ""));
+        lines.extend(more(plan.known_missing().count(), ""));
+        lines.extend(plan.unknown_words().map(|words| format!("  {words}.")));
     }
     lines
 }
