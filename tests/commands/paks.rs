@@ -228,7 +228,7 @@ fn zeroed_records_do_not_move_the_chunks_of_others() {
     let chunks = |save: &str| {
         let listed = run(&["ls", save, "--format", "json"]).out;
         let rows: Vec<Json> = serde_json::from_str(&listed).unwrap();
-        let places = rows.iter().map(|row| row["block"].to_string());
+        let places = rows.iter().map(|row| row["position"].to_string());
         places.collect::<std::collections::BTreeSet<String>>()
     };
     let healthy = chunks(&save);
