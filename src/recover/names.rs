@@ -319,21 +319,28 @@ impl<'s> Table<'s> {
         (shown, is_shown && weight(-1.0) * NAME.against <= weight(1.0))
     }
 
-    /// The files that were moved, or none if the evidence is too weak. A file that was moved without evidence goes back, and with it
-    /// those that changed places with it, unless it is the only one of them and they leave it no other place.
+    /// The files that were moved, or none if the evidence is too weak. A file that was moved without evidence goes back. If its place is
+    /// taken, a healthy save shows nothing; of a damaged one, those go back that changed places with it, unless it is the only one of
+    /// them and they leave it no other place.
     fn found(&mut self, moving: &[usize], own: &HashMap<usize, Place>) -> Moves {
+        let is_damaged = self.files.iter().any(|file| file.screened.has_unknown());
         let (moved, found) = loop {
             let mut moved: Vec<(usize, Place)> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
             moved.sort_unstable();
             moved.retain(|(file, at)| moving.contains(file) && own.get(file).is_some_and(|own| own != at));
             let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at, &[])).collect();
-            let is_refused = |ring: &Vec<usize>| !self.is_sure_ring(ring, &moved, &shown, own);
+            let is_refused = |ring: &Vec<usize>| {
+                !ring.iter().all(|k| shown[*k].1) && !(is_damaged && self.is_sure_ring(ring, &moved, &shown, own))
+            };
             let Some(mut ring) = rings(&moved, own).into_iter().find(is_refused) else {
                 break (moved, shown.into_iter().map(|(shown, _)| shown).collect::<Vec<_>>());
             };
             let is_free = |k: &usize| own.get(&moved[*k].0).is_some_and(|home| !self.at.contains_key(home));
             if let Some(k) = ring.iter().copied().find(|k| !shown[*k].1 && is_free(k)) {
                 ring = vec![k];
+            } else if !is_damaged {
+                self.send_home(moved.into_iter(), own);
+                return Moves::default();
             }
             self.send_home(ring.into_iter().map(|k| moved[k]), own);
         };
