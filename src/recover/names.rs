@@ -330,7 +330,11 @@ impl<'s> Table<'s> {
             moved.retain(|(file, at)| moving.contains(file) && own.get(file).is_some_and(|own| own != at));
             let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at, &[])).collect();
             let is_refused = |ring: &Vec<usize>| {
-                !ring.iter().all(|k| shown[*k].1) && !(is_damaged && self.is_sure_ring(ring, &moved, &shown, own))
+                let is_sure = match is_damaged {
+                    true => self.is_sure_ring(ring, &moved, &shown, own),
+                    false => ring.iter().all(|k| shown[*k].1),
+                };
+                !is_sure
             };
             let Some(mut ring) = rings(&moved, own).into_iter().find(is_refused) else {
                 break (moved, shown.into_iter().map(|(shown, _)| shown).collect::<Vec<_>>());

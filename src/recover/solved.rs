@@ -110,27 +110,6 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
     made.candidates.iter().filter_map(at).collect()
 }
 
-/// Limits what seams alone say of a block while other slots of its region have no block for certain: it may be the block of one of these,
-/// above all of one beside it. `by_seams` are the slots of such blocks that were not kept in order, and how likely these belong there.
-fn doubt_beside_open_slots(case: &Case, placed: &mut [Placed], by_seams: &[(u32, f64)], weights: &Weights) {
-    let certain = placed.iter().filter(|placed| placed.certainty == Certainty::Certain);
-    let filled: HashSet<u32> = certain.map(|placed| placed.slot).collect();
-    let slots: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
-    let open: Vec<[i32; 3]> = slots.difference(&filled).filter_map(|slot| case.shape.position(*slot)).collect();
-    if open.is_empty() {
-        return;
-    }
-    let steps = |a: [i32; 3], b: [i32; 3]| (0..3).map(|axis| a[axis].abs_diff(b[axis])).sum::<u32>();
-    for placed in placed.iter_mut().filter(|placed| placed.certainty == Certainty::Certain) {
-        let Some((_, p)) = by_seams.iter().find(|(slot, _)| *slot == placed.slot) else { continue };
-        let is_beside = open.iter().any(|position| steps(*position, placed.position) == 1);
-        let least = if is_beside { weights.certain_beside_open } else { weights.certain_if_moved };
-        if *p < least {
-            (placed.certainty, placed.voxels) = (Certainty::Likely, placed.voxels.min(Certainty::Likely));
-        }
-    }
-}
-
 /// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
 pub(super) fn join(
     case: &Case,
@@ -164,19 +143,10 @@ pub(super) fn join(
         let (found, by_order) = (sure(fit).0, placed.certainty);
         by_order < Certainty::Likely || (by_order < Certainty::Certain && found >= by_order && fit.p > placed.p)
     };
-    // Of blocks with the same content, the entry may lead to another one.
-    let is_told = |fit: &Fit| {
-        let mut entries = case.entries.iter().filter(|entry| entry.slot == fit.slot);
-        entries.any(|entry| listed(case, entry).is_some_and(|block| case.content(block) == case.content(fit.block)))
-    };
-    let mut by_seams = Vec::new();
     for fit in &made.fits {
         let Some(position) = case.shape.position(fit.slot) else { continue };
         let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
         if let Some(placed) = order.placed.iter_mut().find(|placed| placed.slot == fit.slot && same(placed)) {
-            if placed.certainty < Certainty::Certain && placed.moved && !is_told(fit) {
-                by_seams.push((fit.slot, fit.p));
-            }
             placed.certainty = placed.certainty.max(sure(fit).0);
             placed.voxels = placed.voxels.max(sure(fit).1);
             placed.p = placed.p.max(fit.p);
@@ -189,13 +159,7 @@ pub(super) fn join(
         order.placed.retain(|placed| !in_the_way(placed));
         let (slot, block, p) = (fit.slot, fit.block, fit.p);
         let (certainty, voxels) = sure(fit);
-        if !is_told(fit) {
-            by_seams.push((fit.slot, fit.p));
-        }
         order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed(case, fit) });
-    }
-    if !case.is_large() {
-        doubt_beside_open_slots(case, &mut order.placed, &by_seams, weights);
     }
     for placed in order.placed.iter_mut().filter(|placed| placed.certainty == Certainty::Likely) {
         if placed.p < weights.likely {

@@ -9,10 +9,6 @@ pub struct Weights {
     /// what the game saved anew continues its neighbours less. Measured on killed games of small regions without other LODs: of 15 wrong
     /// blocks of such regions in 60 worlds, 14 were below it, and 94 of some 600 right ones.
     pub certain_if_moved: f64,
-    /// The same for a place by seams, beside a slot that has no block for certain, of a block that was not kept in order: a block that the
-    /// game saved anew may belong there. Measured on 210 worlds of a killed game without other LODs: of 13 wrong blocks, 12 were below it,
-    /// or below the one before where no such slot was beside them, and fewer than 500 of 26,900 right ones.
-    pub certain_beside_open: f64,
     /// Least probability of a place that is written when asked for. Chosen: 1 wrong in 50.
     pub likely: f64,
     /// Least probability at which a block is offered as a candidate and helps to place its neighbours. Chosen.
@@ -48,7 +44,6 @@ impl Default for Weights {
         Self {
             certain: 0.9999,
             certain_if_moved: 0.999_999,
-            certain_beside_open: 0.999_999_99,
             likely: 0.98,
             candidate: 0.6,
             entry_right: 6.0,

@@ -163,14 +163,3 @@ fn files_of_a_killed_game_with_their_own_names_are_not_called_misnamed() {
         assert!(found == 0 && wrong == 0 && right >= 95, "{with_lods} {changes}: {found} {right} {wrong}");
     }
 }
-
-/// Of worlds without other LODs, only seams show where blocks belong that were saved anew.
-#[test]
-fn blocks_of_a_killed_game_are_not_certain_beside_slots_that_may_be_theirs() {
-    let (mut all_right, mut all_wrong) = (0, 0);
-    for seed in 20..32 {
-        let (_, right, wrong) = killed(false, 16, seed, None);
-        (all_right, all_wrong) = (all_right + right, all_wrong + wrong);
-    }
-    assert!(all_wrong == 0 && all_right >= 1400, "{all_right} right, {all_wrong} wrong");
-}
