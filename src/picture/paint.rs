@@ -193,16 +193,7 @@ impl Style<'_> {
 
     /// What is seen from above; quiet where something else is to be seen on it.
     fn surface(&self, pixel: &Pixel, light: f32) -> Option<Rgb> {
-        let lit = if pixel.is_there() {
-            let [low, high] = self.probe.heights.unwrap_or([0, 1]);
-            // High places are brighter, but for the bottom of water.
-            let rise = if self.is_map { 1.0 } else { 0.78 + 0.36 * share(pixel.y as f32, low as f32, high as f32) };
-            color::light(self.matter(*pixel), (0.60 + 0.47 * light) * rise)
-        } else if pixel.value == LAND {
-            DRY
-        } else {
-            return None;
-        };
+        let lit = self.lit(pixel, light, || self.matter(*pixel))?;
         if matches!(self.look, Look::Surface | Look::Repair) {
             return Some(lit);
         }
@@ -210,24 +201,28 @@ impl Style<'_> {
         Some(color::mix(color::light(lit, 0.55), color::light(grey, 0.55), 0.8))
     }
 
+    /// A place seen from above in its light; `matter` gives the colour of what is there.
+    fn lit(&self, pixel: &Pixel, light: f32, matter: impl FnOnce() -> Rgb) -> Option<Rgb> {
+        if !pixel.is_there() {
+            return (pixel.value == LAND).then_some(DRY);
+        }
+        let [low, high] = self.probe.heights.unwrap_or([0, 1]);
+        // High places are brighter, but for the bottom of water.
+        let rise = if self.is_map { 1.0 } else { 0.78 + 0.36 * share(pixel.y as f32, low as f32, high as f32) };
+        Some(color::light(matter(), (0.60 + 0.47 * light) * rise))
+    }
+
     /// Adds the colours of places seen from above, as [`Self::surface`] gives them: most neighbours are of one matter.
     fn paint_surface(&self, pixels: &[Pixel], lights: &[f32], out: &mut Vec<Option<Rgb>>) {
         let is_by_value = !self.is_map && !matches!(self.layer, Layer::Top(Matter::Channel(SDF)));
-        if !is_by_value {
-            out.extend(pixels.iter().zip(lights).map(|(pixel, light)| self.surface(pixel, *light)));
-            return;
-        }
-        let [low, high] = self.probe.heights.unwrap_or([0, 1]).map(|y| y as f32);
         let mut last = (0, self.matter(Pixel::NONE));
         out.extend(pixels.iter().zip(lights).map(|(pixel, light)| {
-            if !pixel.is_there() {
-                return (pixel.value == LAND).then_some(DRY);
-            }
-            if last.0 != pixel.value {
-                last = (pixel.value, self.matter(*pixel));
-            }
-            let rise = 0.78 + 0.36 * share(pixel.y as f32, low, high);
-            Some(color::light(last.1, (0.60 + 0.47 * light) * rise))
+            self.lit(pixel, *light, || {
+                if !is_by_value || last.0 != pixel.value {
+                    last = (pixel.value, self.matter(*pixel));
+                }
+                last.1
+            })
         }));
     }
 

@@ -330,11 +330,8 @@ impl<'s> Table<'s> {
             moved.retain(|(file, at)| moving.contains(file) && own.get(file).is_some_and(|own| own != at));
             let shown: Vec<(Misnamed, bool)> = moved.iter().map(|&(file, at)| self.shown(file, at, &[])).collect();
             let is_refused = |ring: &Vec<usize>| {
-                let is_sure = match is_damaged {
-                    true => self.is_sure_ring(ring, &moved, &shown, own),
-                    false => ring.iter().all(|k| shown[*k].1),
-                };
-                !is_sure
+                let all_shown = ring.iter().all(|k| shown[*k].1);
+                !(all_shown || is_damaged && self.leaves_one_place(ring, &moved, own))
             };
             let Some(mut ring) = rings(&moved, own).into_iter().find(is_refused) else {
                 break (moved, shown.into_iter().map(|(shown, _)| shown).collect::<Vec<_>>());
@@ -353,18 +350,9 @@ impl<'s> Table<'s> {
         if gain >= NAME.sure { Moves { files: found, gain } } else { Moves::default() }
     }
 
-    /// Whether there is evidence for all files of a ring, or for all but one even without what that one shows: it has lost its place, and
-    /// can only be in the place that is left. Files are given by their indexes in `moved`.
-    fn is_sure_ring(
-        &mut self,
-        ring: &[usize],
-        moved: &[(usize, Place)],
-        shown: &[(Misnamed, bool)],
-        own: &HashMap<usize, Place>,
-    ) -> bool {
-        if ring.iter().all(|k| shown[*k].1) {
-            return true;
-        }
+    /// Whether there is evidence for all files of a ring but one, even without what that one shows: it has lost its place, and can only be
+    /// in the place that is left. Files are given by their indexes in `moved`.
+    fn leaves_one_place(&mut self, ring: &[usize], moved: &[(usize, Place)], own: &HashMap<usize, Place>) -> bool {
         let ring: Vec<(usize, Place)> = ring.iter().map(|k| moved[*k]).collect();
         let is_closed = ring.iter().all(|(file, _)| own.get(file).is_some_and(|home| self.at.contains_key(home)));
         if !is_closed || ring.len() < 2 || self.gain(&ring, own) < NAME.sure {

@@ -25,7 +25,6 @@ type Choice = (Action, FileReason);
 
 const UNREADABLE: Choice = (Action::SetAside, FileReason::Other("its block cannot be read"));
 
-const MISSING: FileReason = FileReason::Other("it was missing");
 const RESTORED: FileReason = FileReason::Other("a copy changed its bytes");
 
 /// The block files of a backup.
@@ -146,7 +145,7 @@ fn missing(save: &Save, forest: &Forest, backup: &Backup) -> Vec<RegionPlan> {
     let planned = places.filter_map(|&(lod, position)| {
         let name = Path::new("blocks").join(format!("lod{lod}")).join(name_of(position));
         let held = backup.file(forest, (lod, position)).filter(|_| !is_linked(&forest.dir.join(&name)))?;
-        let mut region = simple(save, forest, &name, lod, Action::FromBackup, MISSING);
+        let mut region = simple(save, forest, &name, lod, Action::FromBackup, FileReason::Missing);
         region.backup = Some(held);
         Some(region)
     });

@@ -104,17 +104,22 @@ pub fn fates(save: &Save, plan: &Plan, each: &mut dyn FnMut(BlockFate<'_>)) {
     plan.streams.iter().for_each(|stream| of_stream(save, stream, each));
 }
 
-/// Passes on each block of one file that a plan rebuilds; of other files nothing is passed on, and nothing is read.
-pub fn fates_in(save: &Save, plan: &Plan, path: &Path, each: &mut dyn FnMut(BlockFate<'_>)) {
-    // Only files that are copied, restored or set aside are read.
-    let files = Files::new();
+/// Passes on each block of one file that a plan rebuilds, and gives the number of blocks of it that go to `lost+found`; `None` for other
+/// files. Nothing is read.
+pub fn fates_in(save: &Save, plan: &Plan, path: &Path, each: &mut dyn FnMut(BlockFate<'_>)) -> Option<usize> {
     let is_here = |action, file: &Path| action == Action::Rebuild && file == path;
-    let region = plan.regions.iter().find(|region| is_here(region.action, &region.path));
-    region.into_iter().for_each(|region| of_region(save, &files, region, each));
-    let pak = plan.paks.iter().find(|pak| is_here(pak.action, &pak.path));
-    pak.into_iter().for_each(|pak| of_pak(save, &files, pak, each));
-    let stream = plan.streams.iter().find(|stream| is_here(stream.action, &stream.path));
-    stream.into_iter().for_each(|stream| of_stream(save, stream, each));
+    if let Some(region) = plan.regions.iter().find(|region| is_here(region.action, &region.path)) {
+        // Only files that are copied, restored or set aside are read.
+        of_region(save, &Files::new(), region, each);
+        return Some(region.lost.len());
+    }
+    if let Some(pak) = plan.paks.iter().find(|pak| is_here(pak.action, &pak.path)) {
+        of_pak(save, &Files::new(), pak, each);
+        return Some(pak.lost.len());
+    }
+    let stream = plan.streams.iter().find(|stream| is_here(stream.action, &stream.path))?;
+    of_stream(save, stream, each);
+    Some(stream.lost.len())
 }
 
 /// The positions that the table of a region lists.

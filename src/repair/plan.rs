@@ -432,7 +432,7 @@ fn of_files(
     let missing = |held: &&File| !names.contains(&*held.name) && !is_linked(&held.name);
     for held in backup.files.iter().filter(missing) {
         if let Some(path) = whole_file(store, target, &held.name) {
-            let why = FileReason::Other("it was missing");
+            let why = FileReason::Missing;
             let mut region = simple(save, forest, &held.name, held.lod, Action::FromBackup, why);
             region.backup = Some(path);
             plan.regions.push(region);

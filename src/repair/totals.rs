@@ -117,16 +117,12 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
 /// is read.
 #[must_use]
 pub fn totals_of_file(save: &Save, plan: &Plan, path: &Path) -> Option<Totals> {
-    let is_here = |action, file: &Path| action == Action::Rebuild && file == path;
-    let region =
-        plan.regions.iter().find(|region| is_here(region.action, &region.path)).map(|region| n(region.lost.len()));
-    let pak = || plan.paks.iter().find(|pak| is_here(pak.action, &pak.path)).map(|pak| n(pak.lost.len()));
-    let stream = || plan.streams.iter().find(|file| is_here(file.action, &file.path)).map(|file| n(file.lost.len()));
-    let mut totals = Totals { set_aside: region.or_else(pak).or_else(stream)?, ..Totals::default() };
-    fates_in(save, plan, path, &mut |block| {
+    let mut totals = Totals::default();
+    let set_aside = fates_in(save, plan, path, &mut |block| {
         totals.source += 1;
         *count_of_fate(&mut totals, block.fate) += 1;
     });
+    totals.set_aside = n(set_aside?);
     Some(totals)
 }
 

@@ -109,6 +109,8 @@ pub enum FileReason {
     /// It is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout of its
     /// blocks, and options can.
     UnknownLayout,
+    /// It is taken from the backup: the save does not have it.
+    Missing,
     /// It is set aside: a rig of VoxEdit, which held no block.
     NoRegion,
     /// It is set aside: the engine never stored a block into it.
@@ -126,6 +128,7 @@ impl FileReason {
         match self {
             Self::Healthy => "healthy",
             Self::UnknownLayout => "its layout is not known",
+            Self::Missing => "it was missing",
             Self::NoRegion => "it is a rig of VoxEdit and no region file",
             Self::NeverStored => "nothing is behind its header",
             Self::Copied => "its blocks are those of another region file",

@@ -514,7 +514,7 @@ fn a_slot_formula_that_does_not_fit_is_named_although_nothing_is_found() {
     }
 }
 
-/// Damage of a kind to the files of saves of each format has the same cause. `bytes` are those of a whole file.
+/// The bytes of a whole file after damage of a kind.
 fn damaged_start(kind: &str, bytes: &[u8]) -> Vec<u8> {
     let zeros = bytes.len().min(4096);
     match kind {

@@ -248,7 +248,7 @@ impl Evidence {
         let exchanged = self.exchanged > 0 && self.exchanged == self.displaced;
         let exchanged = exchanged && !empty && self.unowned + torn + zeroed + table + doubled == 0;
         let (kind, others): (_, &[CauseKind]) = match () {
-            // A move of all blocks leaves more than those that are torn where no entry leads to.
+            // A migration moves all blocks, and leaves more of them unreadable than torn.
             () if self.old_version > torn && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
                 add_version(&mut evidence, self.old_version);
                 (CauseKind::Migration, &[CauseKind::Killed])

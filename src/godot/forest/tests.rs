@@ -240,10 +240,7 @@ fn what_is_not_json_is_named_at_its_byte() {
 #[test]
 fn a_byte_order_mark_is_skipped_as_the_engine_does() {
     let with_mark = format!("\u{feff}{TODAY}");
-    assert_eq!(
-        read(with_mark.as_bytes()),
-        read(TODAY.as_bytes()).0.map_or((None, Vec::new()), |meta| (Some(meta), Vec::new()))
-    );
+    assert_eq!(read(with_mark.as_bytes()), (read(TODAY.as_bytes()).0, Vec::new()));
     assert_eq!(unreadable("\u{feff}".as_bytes()), (3, Value::Words("empty")));
 }
 

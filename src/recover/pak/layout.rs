@@ -61,14 +61,14 @@ impl Layout {
     }
 
     /// How many records are right, and how many are not.
-    fn score(&self, by_start: &HashMap<u64, Stream>) -> (i64, i64) {
-        let mut score = (0, 0);
+    fn count(&self, by_start: &HashMap<u64, Stream>) -> (i64, i64) {
+        let mut counts = (0, 0);
         for (_, record) in self.present() {
             let stream = self.start(record).and_then(|start| by_start.get(&start));
             let right = stream.is_some_and(|s| i64::from(record.file_length) == s.span.len().cast_signed());
-            *if right { &mut score.0 } else { &mut score.1 } += 1;
+            *if right { &mut counts.0 } else { &mut counts.1 } += 1;
         }
-        score
+        counts
     }
 }
 
@@ -103,8 +103,8 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
     let by_start: HashMap<u64, Stream> = streams.iter().map(|s| (s.span.start, *s)).collect();
     let mut prefix = Vec::new();
     pak.source.read_into(0, MAX_PREFIX_BYTES, &mut prefix)?;
-    let (declared_right, _) = declared.score(&by_start);
-    let mut best = (score(&declared, &by_start), declared.clone());
+    let declared_counts = declared.count(&by_start);
+    let mut best = (score(declared_counts), declared.clone());
     let mut rival = i64::MIN;
     for count in counts(pak) {
         let records: Vec<Record> =
@@ -115,10 +115,11 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
                 continue;
             }
             // Zeroed records are wrong ones, so that a layout with fewer records may seem better. It has to have as many right ones.
-            if layout.score(&by_start).0 < declared_right {
+            let counts = layout.count(&by_start);
+            if counts.0 < declared_counts.0 {
                 continue;
             }
-            let score = score(&layout, &by_start);
+            let score = score(counts);
             if score > best.0 {
                 rival = best.0;
                 best = (score, layout);
@@ -133,8 +134,7 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
 }
 
 /// Right records count for a layout, others against it; none that is right is no layout at all.
-fn score(layout: &Layout, by_start: &HashMap<u64, Stream>) -> i64 {
-    let (right, wrong) = layout.score(by_start);
+const fn score((right, wrong): (i64, i64)) -> i64 {
     if right == 0 { i64::MIN } else { right - wrong }
 }
 
