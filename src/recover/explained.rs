@@ -12,7 +12,7 @@ const EXPLAINED: f64 = 0.9;
 
 /// Bytes of a container up to which a block has one value in each channel, such as all air. Two of these side by side
 /// are no sign of sectors that were moved.
-const PLAIN: u32 = 96;
+pub(super) const PLAIN: u32 = 96;
 
 /// The whole block that is where an entry points.
 #[must_use]

@@ -42,5 +42,6 @@ pub mod solved;
 pub mod solver;
 pub mod survey;
 pub mod torn_table;
+mod twins;
 pub mod walk;
 pub mod weights;

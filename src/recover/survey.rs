@@ -22,6 +22,7 @@ use crate::recover::solve;
 use crate::recover::solved::{Solved, from_table, is_listed, join};
 use crate::recover::solver::Solver;
 use crate::recover::torn_table::{Part, Split, own, part};
+use crate::recover::twins;
 use crate::recover::walk::Walked;
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
@@ -238,6 +239,9 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let mut solved: Vec<Solved> = solved.collect();
     if again.contains(&true) && !watch.is_cancelled() {
         exchange_again(members, &again, &mut solved, weights, effort, watch);
+    }
+    for (member, solved) in members.iter().zip(&mut solved).filter(|(_, solved)| !solved.as_listed) {
+        twins::doubt(member.case, solved, weights);
     }
     solved
 }

@@ -105,6 +105,28 @@ fn voxels_come_back_where_metadata_is_open() {
 }
 
 #[test]
+fn a_block_that_was_copied_over_another_one_is_in_one_place_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let [world, to] = ["healthy/textures", "copy"].map(|name| dir.path().join(name));
+    common::samples::write_some(dir.path(), &["healthy/textures"]);
+    let name = "r.0.0.0.vxr";
+    let before = blocks(&world, name);
+    let path = world.join("regions/lod0").join(name);
+    let mut bytes = fs::read(&path).unwrap();
+    let own = entries(&bytes)[0];
+    let (at, len) = (bytes.len() - 47 * 512, usize::from(own.count()) * 512);
+    assert_eq!((own.first(), bytes.len()), (0, 20 + 64 * 4 + 47 * 512), "the sectors follow the table");
+    bytes.copy_within(at..at + len, at + len);
+    fs::write(&path, bytes).unwrap();
+    mend(&world, &to, false);
+    let after = blocks(&to, name);
+    assert!(after[&0].1 == before[&0].1, "it is whole in its own place");
+    for (slot, (position, parts)) in after.iter().filter(|(slot, _)| **slot != 0) {
+        assert!(*parts == before[slot].1, "{position:?} has what was there");
+    }
+}
+
+#[test]
 fn two_entries_with_a_changed_bit_each_find_their_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
