@@ -15,22 +15,24 @@ use crate::recover::weights::COPY;
 pub struct Content {
     sum: u64,
     blocks: BTreeSet<u64>,
+    /// The bytes that these take.
+    bytes: u64,
 }
 
 impl Content {
-    /// Adds a block that shows something, with the hash of its stored bytes.
-    pub fn add(&mut self, slot: u32, hash: u64) {
+    /// Adds a block that shows something, with the hash of its stored bytes and the size of its sectors.
+    pub fn add(&mut self, slot: u32, hash: u64, bytes: u64) {
         let mixed = (hash ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         self.sum = self.sum.wrapping_add(mixed ^ mixed >> 29);
-        if self.blocks.len() < COPY.blocks {
-            self.blocks.insert(hash);
+        if self.blocks.len() < COPY.blocks && self.blocks.insert(hash) {
+            self.bytes = self.bytes.saturating_add(bytes);
         }
     }
 
-    /// A number that only files with the same blocks have; `None` if there are too few different ones.
+    /// A number that only files with the same blocks have; `None` if there are too few different ones, and these are small.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
-        (self.blocks.len() >= COPY.blocks).then_some(self.sum)
+        (self.blocks.len() >= COPY.blocks || self.bytes >= COPY.bytes).then_some(self.sum)
     }
 }
 
@@ -62,6 +64,8 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
     if same.is_empty() {
         return Vec::new();
     }
+    // Two files of one world that are the same are few in the smallest save with another one.
+    let is_few = repeated * COPY.share <= all || (repeated == 2 && all > 2);
     let mut table = Table::new(files);
     let mut found = Vec::new();
     for group in same.values().filter(|group| group.len() <= COPY.files) {
@@ -69,7 +73,7 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
         let weights: Vec<(f64, f64)> = group.iter().map(|&file| weigh(&table.joints_of(file, group))).collect();
         let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * COPY.against <= support;
         let is_contradicted = |&(support, against): &(f64, f64)| against > support;
-        let is_repeated = repeated * COPY.share > all && !weights.iter().any(is_contradicted);
+        let is_repeated = !is_few && !weights.iter().any(is_contradicted);
         if is_repeated || weights.iter().all(is_supported) {
             continue;
         }
@@ -100,7 +104,7 @@ mod tests {
     fn only_the_same_blocks_in_the_same_slots_have_the_same_number() {
         let number = |blocks: &[(u32, u64)]| {
             let mut content = Content::default();
-            blocks.iter().for_each(|&(slot, hash)| content.add(slot, hash));
+            blocks.iter().for_each(|&(slot, hash)| content.add(slot, hash, 512));
             content.number()
         };
         let all = [(1, 11), (2, 12), (3, 13), (4, 14)];
@@ -110,5 +114,8 @@ mod tests {
         assert_ne!(number(&all), number(&[(1, 12), (2, 11), c, d]), "in other slots");
         assert_eq!(number(&[a, b, c]), None, "too few");
         assert_eq!(number(&[(1, 11), (2, 11), (3, 11), (4, 11), (5, 11)]), None, "a flat world");
+        let mut large = Content::default();
+        large.add(1, 11, 20_000);
+        assert!(large.number().is_some(), "no chance gives so many bytes");
     }
 }

@@ -434,8 +434,10 @@ pub(super) const LIKENESS: LikenessWeights = LikenessWeights {
 
 /// The numbers by which region files with the blocks of others are found.
 pub(super) struct CopyWeights {
-    /// The fewest different blocks. Chosen: fewer may be alike by chance.
+    /// The fewest different blocks, and the bytes of sectors from which on fewer are enough. Chosen: a few small blocks may be alike by
+    /// chance.
     pub blocks: usize,
+    pub bytes: u64,
     /// The most files with the same blocks, and one in how many of the files with enough blocks. Chosen: more are a world that repeats
     /// itself.
     pub files: usize,
@@ -446,4 +448,5 @@ pub(super) struct CopyWeights {
     pub against: f64,
 }
 
-pub(super) const COPY: CopyWeights = CopyWeights { blocks: 4, files: 3, share: 4, sure: 8.0, against: 2.0 };
+pub(super) const COPY: CopyWeights =
+    CopyWeights { blocks: 4, bytes: 8192, files: 3, share: 4, sure: 8.0, against: 2.0 };

@@ -112,6 +112,15 @@ fn a_copy_of_a_region_file_under_another_name_is_reported() {
     assert!(right.iter().all(|(name, bytes)| copy.get(name) == Some(bytes)));
 }
 
+#[test]
+fn a_copy_of_a_file_of_few_blocks_is_reported_in_a_small_save() {
+    right("stale-tail");
+    let (_, found, _) = repaired("stale-tail", |save| {
+        fs::copy(path(save, 0, [0, 0, 0]), path(save, 0, [-1, 0, 0])).unwrap();
+    });
+    assert_eq!(found, 2, "nothing shows which of the two is right");
+}
+
 /// Repairs a sample after a game was killed that dug into it, with or without its coarser LODs, and after two of its files were given
 /// each other's names. Returns the findings of wrong names, the blocks of LOD 0 that are what they were in a place, and the others.
 fn killed(with_lods: bool, changes: usize, seed: u64, pair: Option<[[i32; 3]; 2]>) -> (usize, usize, usize) {

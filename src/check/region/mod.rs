@@ -154,7 +154,8 @@ fn check_seen<S: Source>(
         }
         let Some(mut block) = block else { continue };
         if let (Some(print), Some(Sketch::Sides(_))) = (&block.print, &block.sketch) {
-            content.add(listed.slot, print.all);
+            let bytes = u64::from(listed.entry.count()) * u64::from(sector_size);
+            content.add(listed.slot, print.all, bytes);
         }
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
         drawn.extend(block.drawn.take().map(|drawn| (listed.slot, *drawn)));
