@@ -23,7 +23,11 @@ fn expect(run: &Run, code: i32, what: &str) {
 fn rename_one(lod: &Path, ending: &str) -> &'static str {
     let mut files: Vec<_> = fs::read_dir(lod).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let name = if ending == "vxr" { "r.old.vxr" } else { "old.vxb" };
+    let name = match ending {
+        "vxr" => "r.old.vxr",
+        "vxb" => "old.vxb",
+        _ => "+0+0+0.vxb.bak",
+    };
     fs::rename(&files[0], lod.join(name)).unwrap();
     name
 }
@@ -45,12 +49,16 @@ fn read_with_each(save: &str, dir: &Path) -> Vec<(String, Run)> {
 #[test]
 fn files_of_foreign_names_are_named_where_their_blocks_are_left_out() {
     let dir = tempdir().unwrap();
-    for (kind, lod, ending) in [("current", "regions/lod0", "vxr"), ("block-files", "blocks/lod0", "vxb")] {
-        let whole = sample(kind, &dir.path().join(format!("{kind}-whole")));
-        let path = dir.path().join(kind);
+    for (kind, lod, ending) in [
+        ("current", "regions/lod0", "vxr"),
+        ("block-files", "blocks/lod0", "vxb"),
+        ("block-files", "blocks/lod0", "vxb.bak"),
+    ] {
+        let whole = sample(kind, &dir.path().join(format!("{kind}-{ending}-whole")));
+        let path = dir.path().join(format!("{kind}-{ending}"));
         let save = sample(kind, &path);
         let name = rename_one(&path.join(lod), ending);
-        let made = dir.path().join(format!("{kind}-made"));
+        let made = dir.path().join(format!("{kind}-{ending}-made"));
         fs::create_dir(&made).unwrap();
         for (command, run) in read_with_each(&save, &made) {
             expect(&run, 8, &command);

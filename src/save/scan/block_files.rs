@@ -35,6 +35,12 @@ pub(super) fn is_named(path: &Path) -> bool {
     path.extension() == Some(OsStr::new(ENDING))
 }
 
+/// Whether a name is that of a block file that a copy changed: other letter case, or something behind it.
+fn is_copied_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.split_once(".vxb").is_some_and(|(stem, _)| parse_position(stem).is_some())
+}
+
 /// Whether a file begins as the file of a block.
 pub(super) fn is_block(file: &FileSource) -> bool {
     let mut magic = [0; BLOCK_MAGIC.len()];
@@ -119,7 +125,8 @@ impl Scan<'_> {
                 (Some(lod), What::Directory) => {
                     let mut foreign = Vec::new();
                     for (path, what) in self.entries(&path) {
-                        match is_named(&path) {
+                        let is_copied = || what == What::File && is_copied_name(&path) && may_begin_as_block(&path);
+                        match is_named(&path) || is_copied() {
                             true => self.block_file(save, &path, lod, what, regions),
                             false => foreign.push((path, what)),
                         }

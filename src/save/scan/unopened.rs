@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bytes::Span;
 use crate::damage::Damage;
+use crate::godot::block_files::BLOCK_MAGIC;
 use crate::godot::region::{MAGIC, voxedit_version};
 use crate::save::{Fault, Save};
 use crate::source::{FileSource, OpenError, Source};
@@ -64,7 +65,9 @@ fn may_have_blocks(path: &Path) -> bool {
     if file.read_into(0, MAGIC.len(), &mut prefix).is_err() {
         return is_named;
     }
-    prefix == MAGIC || (is_named && !prefix.is_empty() && voxedit_version(&prefix, file.len(), None).is_none())
+    prefix == MAGIC
+        || prefix == BLOCK_MAGIC
+        || (is_named && !prefix.is_empty() && voxedit_version(&prefix, file.len(), None).is_none())
 }
 
 fn fault(path: &Path, error: &OpenError) -> Fault {
