@@ -95,7 +95,9 @@ pub(super) fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> boo
         let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
         let is_settled = metas && matches!(finding.code(), Code::MetaDiffers | Code::MetaLods | Code::BlockFilesMeta);
         let file = &*finding.file;
-        let is_as_it_was = !changed.contains(file)
+        // What is in the place of a region file is set aside.
+        let is_as_it_was = finding.code() == Code::RegionMissing
+            || !changed.contains(file)
             || (renamed.contains(file) && !NAMES.contains(&finding.code()))
             || (rebuilt.contains(file) && finding.code() == Code::SlotsMixed);
         let is_there = path.is_file() || (is_of_absence(finding.code()) && !added.contains(file));
