@@ -287,7 +287,10 @@ pub(super) fn solve_all<'s>(
         forget_inner(walks.iter_mut().map(|(walk, ..)| &mut walk.case));
         let members: Vec<survey::Member<'_>> = walks
             .iter()
-            .map(|(walk, _, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
+            .map(|(walk, _, near)| {
+                let split = walk.split.as_ref().filter(|_| !near);
+                survey::Member { case: &walk.case, split, near: *near }
+            })
             .collect();
         let (effort, watch) = (options.effort.factor(), options.watch.quiet());
         let solved = solve_once(&members, &Weights::default(), effort, &watch, options.solutions);
