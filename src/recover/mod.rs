@@ -18,6 +18,7 @@ pub mod explained;
 pub mod faces;
 mod joint;
 pub mod keys;
+mod kinds;
 mod likeness;
 pub mod map;
 pub mod mended;
