@@ -156,10 +156,10 @@ pub struct State {
 }
 
 impl Case {
-    /// Whether it has so many entries that one or a few of them do not change how likely others are gone.
+    /// Whether it has so many entries, or so many blocks without one, that one or a few of them do not change how likely others are gone.
     #[must_use]
     pub const fn is_large(&self) -> bool {
-        self.entries.len() > pass::LARGE
+        self.entries.len() > pass::LARGE || self.walk.blocks.len() > pass::LARGE
     }
 
     /// Whether the table explains the walk as it is: every entry a whole block of its length, in a row without gaps,

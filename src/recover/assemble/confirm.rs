@@ -6,9 +6,11 @@
 
 use std::collections::HashSet;
 
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Grown, Growth};
 use crate::recover::assemble::judge::{ALL, Asked, Judged};
+use crate::recover::assemble::steady::MISFIT;
 use crate::recover::decide::Certainty;
 
 /// How far seams with blocks that are only likely are believed when others become likely. A whole group of blocks may be
@@ -27,6 +29,11 @@ const MOST: usize = 8192;
 /// Empty slots beside placed blocks, for each block that was placed, above which groups are not compared: they could be moved
 /// instead of exchanged. Measured on islands of which a run of entries was lost: half of the likely places were wrong there.
 const MANY_EMPTY: usize = 1;
+
+/// The share of blocks with a seam that does not fit, among those that are not certain, above which groups are not compared: too many
+/// others are in wrong places. Measured on full regions: 7 % at most where a third of the entries was lost, or all of a smooth region;
+/// 19 % in a region of caves and houses of which all were lost, where half of the likely places were wrong.
+const MANY_MISFITS: f64 = 0.125;
 
 impl Growth {
     /// Makes those of the likely places certain that are better than every exchange by odds that leave no doubt.
@@ -59,7 +66,7 @@ impl Growth {
                     surer = Some(found);
                 }
             }
-            if large && !self.is_sparse(r) {
+            if large && !self.is_sparse(r) && !self.has_many_misfits(board, r) {
                 self.confirm_groups(board, r);
             }
             if !large {
@@ -73,6 +80,15 @@ impl Growth {
         let empty = self.open_slots(r).count();
         let placed = self.grown.iter().filter(|grown| grown.case == r).count();
         empty > placed * MANY_EMPTY
+    }
+
+    /// Whether many of the blocks that are not certain do not fit one of their neighbours.
+    fn has_many_misfits(&self, board: &Board<'_>, r: usize) -> bool {
+        let is_unsure = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
+        let unsure: Vec<&Grown> = self.grown.iter().filter(is_unsure).collect();
+        let misfits =
+            parallel::filter_map(&unsure, |grown| self.has_seam_below(board, grown, MISFIT).then_some(())).len();
+        misfits as f64 > unsure.len() as f64 * MANY_MISFITS
     }
 
     /// The blocks of a region that are better in their places than in every exchange when all others are taken for right.

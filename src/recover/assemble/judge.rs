@@ -34,6 +34,11 @@ const SHARPER: f64 = 2.0;
 /// with 1.5 92 % and none.
 const SHARPER_IF_OPEN: f64 = 1.5;
 
+/// Log-odds of an exchange below which it is not looked at any more if the other block fits the place worse, and the most exchanges of all
+/// places of a region together, of which each has an equal share: they take 24 bytes each. Chosen.
+const NEGLIGIBLE: f64 = -25.0;
+const EXCHANGES: usize = 1 << 19;
+
 /// Log-odds above which nothing is in doubt any more. Chosen, so that sums of odds stay finite.
 const BEYOND_DOUBT: f64 = 300.0;
 
@@ -68,7 +73,7 @@ struct Rated {
     /// Its index among the blocks that were placed.
     grown: usize,
     /// The block by its index among the unowned ones.
-    block: usize,
+    block: u32,
     is_firm: bool,
     /// The odds of everything but exchanges, against 1 of the place.
     against: f64,
@@ -81,7 +86,7 @@ struct Rated {
 /// Another block in a place.
 #[derive(Clone, Copy)]
 struct Exchange {
-    block: usize,
+    block: u32,
     /// How much better it fits there than the one that is there, as log-odds.
     gain: f64,
     /// What the one that was there loses in the place of the other one, if that has one, or by being out of use.
@@ -92,17 +97,33 @@ struct Exchange {
 }
 
 impl Exchange {
+    /// Whether it may be of weight.
+    fn counts(&self) -> bool {
+        self.gain > 0.0 || self.gain - self.lost > NEGLIGIBLE
+    }
+
     fn odds(self) -> f64 {
         (self.gain - self.lost).min(BEYOND_DOUBT).exp()
+    }
+}
+
+/// Keeps the likeliest exchanges.
+fn keep_likeliest(exchanges: &mut Vec<Exchange>, most: usize) {
+    if exchanges.len() > most {
+        let likelier =
+            |a: &Exchange, b: &Exchange| (b.gain - b.lost).total_cmp(&(a.gain - a.lost)).then(a.block.cmp(&b.block));
+        exchanges.select_nth_unstable_by(most, likelier);
+        exchanges.truncate(most);
+        exchanges.shrink_to_fit();
     }
 }
 
 /// Adds each exchange that was looked at from one of its two places to the other one, and what a block gains elsewhere to
 /// exchanges with a block that has no place.
 fn complete(rated: &mut [Rated]) {
-    let at: HashMap<usize, usize> = rated.iter().enumerate().map(|(k, rated)| (rated.block, k)).collect();
-    let mut seen: HashSet<(usize, usize)> = HashSet::new();
-    let mut elsewhere: HashMap<usize, f64> = HashMap::new();
+    let at: HashMap<u32, usize> = rated.iter().enumerate().map(|(k, rated)| (rated.block, k)).collect();
+    let mut seen: HashSet<(u32, u32)> = HashSet::new();
+    let mut elsewhere: HashMap<u32, f64> = HashMap::new();
     for (of, exchange) in rated.iter().flat_map(|of| of.exchanges.iter().map(move |exchange| (of, exchange))) {
         seen.insert((of.block, exchange.block));
         let best = elsewhere.entry(exchange.block).or_default();
@@ -297,8 +318,10 @@ impl Growth {
                 // Side by side, their seam with each other counts for both now, and they have one afterwards as well.
                 let lost = if large { lost - judging.mutual(*i, block, support) } else { lost };
                 let is_sure = judging.levels.get(&judging.node(block)) == Some(&Certainty::Certain);
-                Exchange { block, gain, lost, is_placed, is_sure }
+                Exchange { block: block as u32, gain, lost, is_placed, is_sure }
             };
+            let mut exchanges: Vec<Exchange> = ranked.into_iter().map(exchange).filter(Exchange::counts).collect();
+            keep_likeliest(&mut exchanges, (EXCHANGES / slots.len()).max(RIVALS));
             let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
             let node = judging.node(*i);
             let (firm, seams) =
@@ -307,15 +330,15 @@ impl Growth {
                 !large || (firm >= 1 && !is_alone) || (firm >= 2 && seams >= OWN) || (firm == 1 && seams >= FIRM);
             Some(Rated {
                 grown: open[k],
-                block: *i,
+                block: *i as u32,
                 is_firm,
                 against,
-                exchanges: ranked.into_iter().map(exchange).collect(),
+                exchanges,
                 moved: is_alone.then(|| unfilled.copied().fold(0.0, f64::max)),
             })
         });
         let mut rated: Vec<Rated> = found.into_iter().flatten().collect();
-        let mut wanted: HashMap<usize, f64> = HashMap::new();
+        let mut wanted: HashMap<u32, f64> = HashMap::new();
         if large {
             complete(&mut rated);
             // Many slots would take the same few blocks, each of which belongs to one slot at most.

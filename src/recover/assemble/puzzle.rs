@@ -12,8 +12,8 @@ use crate::recover::assemble::revise::Places;
 /// Log-odds are kept as whole numbers of this part.
 pub(super) const UNITS: f64 = 10.0;
 
-/// The most pairs of sides of one axis, and of slots and contents. Chosen: as many can be compared in about a second.
-const MOST_PAIRS: usize = 1 << 21;
+/// The most pairs of sides of one axis, and of slots and contents. Chosen: as many can be compared in about two seconds.
+const MOST_PAIRS: usize = 1 << 22;
 
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;

@@ -28,7 +28,7 @@ impl Growth {
         let mut best = (self.sum(board), self.grown.clone());
         let mut vain = 0;
         for _ in 0..ROUNDS {
-            if vain >= VAIN || watch.is_cancelled() {
+            if vain >= VAIN || self.revisions == 0 || watch.is_cancelled() {
                 break;
             }
             let out = self.take_out(board, vain + 1);

@@ -91,8 +91,10 @@ impl Growth {
         let before = places.held.clone();
         let near: Option<HashSet<u32>> =
             near.map(|near| near.iter().filter(|(of, _)| *of == r).map(|(_, slot)| *slot).collect());
-        places.revise_places(board, near.as_ref());
+        let mut left = self.revisions;
+        places.revise_places(board, near.as_ref(), &mut left);
         let held = places.held;
+        self.revisions = left;
         self.keep(board, r, &before, held)
     }
 
@@ -122,7 +124,7 @@ impl Growth {
 }
 
 impl Places<'_> {
-    fn revise_places(&mut self, board: &mut Board<'_>, near: Option<&HashSet<u32>>) {
+    fn revise_places(&mut self, board: &mut Board<'_>, near: Option<&HashSet<u32>>, left: &mut u64) {
         let mut asked = match near {
             Some(near) => self.with_neighbours(board, near),
             None => self.held.keys().copied().collect(),
@@ -130,7 +132,14 @@ impl Places<'_> {
         let all: Vec<u32> = self.slot_of.values().copied().collect();
         self.weigh(board, &all);
         for _ in 0..ROUNDS {
-            let moves = self.find_moves(board, &asked);
+            let rivals = self.rivals(board);
+            let pairs = asked.len() as u64 * rivals.len() as u64;
+            if pairs > *left {
+                *left = 0;
+                break;
+            }
+            *left -= pairs;
+            let moves = self.find_moves(board, &asked, &rivals);
             let is_last = near.is_some() || asked.len() == self.held.len();
             if moves.is_empty() && is_last {
                 break;
@@ -224,9 +233,8 @@ impl Places<'_> {
     }
 
     /// The best change of each slot that gains something.
-    fn find_moves(&self, board: &Board<'_>, asked: &[u32]) -> Vec<Move> {
-        let rivals = self.rivals(board);
-        let best = |slot: &u32| self.best_move(board, *slot, &rivals);
+    fn find_moves(&self, board: &Board<'_>, asked: &[u32], rivals: &[usize]) -> Vec<Move> {
+        let best = |slot: &u32| self.best_move(board, *slot, rivals);
         let mut moves: Vec<Move> = parallel::filter_map(asked, best);
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
         moves

@@ -15,7 +15,7 @@ use crate::recover::decide::Certainty;
 const UNSTEADY: f64 = 0.9;
 
 /// The log-odds of a seam below which the places on both sides are in doubt.
-const MISFIT: f64 = -2.0;
+pub(super) const MISFIT: f64 = -2.0;
 
 /// No place becomes certain within so many steps, from block to block, of one in doubt. Measured on four runs of lost entries in two
 /// smooth worlds of two regions each: with these three values no place that became certain was wrong. On two of these runs a share of 0.5
