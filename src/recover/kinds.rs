@@ -25,7 +25,7 @@ impl Kinds {
     pub fn new(cells: &[u8]) -> Self {
         let mut counts = [0u32; 256];
         cells.iter().for_each(|kind| counts[usize::from(*kind)] += 1);
-        let kinds: Box<[(u8, u32)]> = (0u8..).zip(counts).filter(|(_, n)| *n > 0).collect();
+        let kinds: Box<[(u8, u32)]> = (0..=u8::MAX).zip(counts).filter(|(_, n)| *n > 0).collect();
         if kinds.is_empty() || kinds.len() > MOST {
             return Self::Cells(cells.into());
         }

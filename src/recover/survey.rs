@@ -113,6 +113,17 @@ fn only_entries_are_damaged(case: &Case, weights: &Weights) -> bool {
     left.iter().all(|block| hints.contains_key(block))
 }
 
+/// Blocks without an entry from which on it is no chance that they are as many as the slots without one.
+const NO_CHANCE: usize = 64;
+
+/// Whether the blocks that no entry leads to are just as many as the slots without one: a part of the table of a full region is lost. A
+/// game that was killed after it appended new blocks leaves some slots empty.
+fn fills_all_slots(case: &Case, owned: usize) -> bool {
+    let volume: usize = case.shape.size.iter().map(|&n| usize::from(n)).product();
+    let unowned = case.walk.blocks.len().saturating_sub(owned);
+    unowned >= NO_CHANCE && unowned == volume.saturating_sub(case.raw.len())
+}
+
 /// Believes the entries that alone lead to a whole block of their length.
 fn believe_table(case: &Case, exact: &[(usize, usize)]) -> Way {
     let (entries, blocks) = exact.iter().copied().unzip();
@@ -122,7 +133,7 @@ fn believe_table(case: &Case, exact: &[(usize, usize)]) -> Way {
 fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way {
     let exact = exact(case);
     let table = || believe_table(case, &exact);
-    if near || case.is_intact() || !case.garbage().is_empty() {
+    if near || case.is_intact() || !case.garbage().is_empty() || fills_all_slots(case, exact.len()) {
         return table();
     }
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
@@ -411,7 +422,10 @@ fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights
     let mut owned: HashSet<usize> = start.anchors.iter().map(|(_, block)| *block).collect();
     let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
     let contents: HashSet<u128> = owned.iter().map(|&b| blocks[b].content).collect();
-    let end = owned.iter().map(|&b| blocks[b].end()).max().unwrap_or(u32::MAX);
+    let end = match fills_all_slots(case, owned.len()) {
+        true => u32::MAX,
+        false => owned.iter().map(|&b| blocks[b].end()).max().unwrap_or(u32::MAX),
+    };
     let before = blocks.iter().take_while(|block| block.first < end);
     let tiled = before.clone().map(|block| block.count).sum::<u32>() == before.last().map_or(0, Walked::end);
     let damaged = damaged_entries(case, &start.anchors);

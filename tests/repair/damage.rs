@@ -135,6 +135,24 @@ fn entries_that_are_lost_are_found_by_seams() {
     }
 }
 
+/// Blocks of an even seed are stored in the order of the table, so that those of its last entries are behind all others, as new blocks
+/// of a killed game are.
+#[test]
+fn the_end_of_a_table_of_a_full_region_is_found_by_seams() {
+    for (ground, seed) in [(Ground::Smooth, 44), (Ground::Steps, 44)] {
+        let world = World::new(ground, seed);
+        let (copy, hit) = world.repaired(|file| {
+            let table = table_at(file);
+            let from = table.start + (table.end - table.start) / 4 * 3;
+            file[from..table.end].fill(0);
+            (384..512).collect()
+        });
+        let score = score(&world.truth, &copy, &hit, &[]);
+        assert_eq!((score.wrong, score.lost), (0, 0), "{ground:?}: {score:?}");
+        assert!(score.back * 10 >= score.hit * 3, "{ground:?}: {score:?}");
+    }
+}
+
 #[test]
 fn exchanged_entries_are_put_right_although_the_table_fits() {
     for (ground, seed) in [(Ground::Smooth, 51), (Ground::Blocky, 52)] {
