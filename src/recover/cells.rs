@@ -484,11 +484,25 @@ fn regress(groups: &[Vec<Features>]) -> FeatureWeights {
 /// The same with some of the features.
 fn fit(groups: &[Vec<Features>], is_used: &[bool; FEATURES]) -> FeatureWeights {
     const RIDGE: f64 = 0.1;
+    // A bucket that few pairs are in is like the next ones, and hardly drawn towards zero: what continues better than all known
+    // neighbours is one.
+    const RIDGE_OF_BUCKETS: f64 = 0.01;
+    let ridge = |i: usize| if i < CHANGES { RIDGE } else { RIDGE_OF_BUCKETS };
+    let has_next = |i: usize| i >= CHANGES && (i - CHANGES) % BUCKETS + 1 < BUCKETS;
     let mut w = [0.0; FEATURES];
     for _ in 0..30 {
-        let mut gradient = w.map(|w| -RIDGE * w);
+        let mut gradient: FeatureWeights = std::array::from_fn(|i| -ridge(i) * w[i]);
         let mut hessian = [[0.0; FEATURES]; FEATURES];
-        (0..FEATURES).for_each(|i| hessian[i][i] += RIDGE);
+        (0..FEATURES).for_each(|i| hessian[i][i] += ridge(i));
+        for i in (0..FEATURES).filter(|i| has_next(*i)) {
+            let pull = RIDGE * (w[i + 1] - w[i]);
+            gradient[i] += pull;
+            gradient[i + 1] -= pull;
+            hessian[i][i] += RIDGE;
+            hessian[i + 1][i + 1] += RIDGE;
+            hessian[i][i + 1] -= RIDGE;
+            hessian[i + 1][i] -= RIDGE;
+        }
         for group in groups {
             let strangers = group.len().saturating_sub(1).max(1) as f64;
             for (k, x) in group.iter().enumerate() {
