@@ -139,18 +139,16 @@ fn entries_that_are_lost_are_found_by_seams() {
 /// of a killed game are.
 #[test]
 fn the_end_of_a_table_of_a_full_region_is_found_by_seams() {
-    for (ground, seed) in [(Ground::Smooth, 44), (Ground::Steps, 44)] {
-        let world = World::new(ground, seed);
-        let (copy, hit) = world.repaired(|file| {
-            let table = table_at(file);
-            let from = table.start + (table.end - table.start) / 4 * 3;
-            file[from..table.end].fill(0);
-            (384..512).collect()
-        });
-        let score = score(&world.truth, &copy, &hit, &[]);
-        assert_eq!((score.wrong, score.lost), (0, 0), "{ground:?}: {score:?}");
-        assert!(score.back * 10 >= score.hit * 3, "{ground:?}: {score:?}");
-    }
+    let world = World::new(Ground::Smooth, 44);
+    let (copy, hit) = world.repaired(|file| {
+        let table = table_at(file);
+        let from = table.start + (table.end - table.start) / 4 * 3;
+        file[from..table.end].fill(0);
+        (384..512).collect()
+    });
+    let score = score(&world.truth, &copy, &hit, &[]);
+    assert_eq!((score.wrong, score.lost), (0, 0), "{score:?}");
+    assert!(score.back * 10 >= score.hit * 3, "{score:?}");
 }
 
 #[test]
