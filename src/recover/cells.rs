@@ -458,7 +458,7 @@ impl Axis {
             }
             features
         });
-        let weights = regress(&groups);
+        let weights = regress(&groups, pairs.near.len() >= MANY);
         let n = pairs.near.len() as f64;
         let clip = [-clip.min(n.ln() + 1.0), clip.min((n * 16.0).ln())];
         Some(Self { cells: count(None), weights, clip })
@@ -468,13 +468,16 @@ impl Axis {
 /// Logistic regression by Newton's method: the first of each group is a pair of neighbours, all others are strangers, and
 /// both weigh the same together. So the result is the logarithm of how much likelier a pair is among neighbours. Drawn
 /// towards zero where there is little to learn from.
-fn regress(groups: &[Vec<Features>]) -> FeatureWeights {
+///
+/// What fits worse is no evidence for neighbours. If pairs are `many`, the other features are fitted again without it; few pairs would
+/// make them too sure. Measured on stairs that repeat, which got a wrong finding by that.
+fn regress(groups: &[Vec<Features>], many: bool) -> FeatureWeights {
     let mut is_used = [true; FEATURES];
     loop {
-        let weights = fit(groups, &is_used);
-        // What fits worse is no evidence for neighbours. The others are fitted again without it.
+        let mut weights = fit(groups, &is_used);
         let worse: Vec<usize> = (3..CHANGES).filter(|&i| weights[i] < 0.0).collect();
-        if worse.is_empty() {
+        if worse.is_empty() || !many {
+            worse.into_iter().for_each(|i| weights[i] = 0.0);
             return weights;
         }
         worse.into_iter().for_each(|i| is_used[i] = false);
