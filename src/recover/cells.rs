@@ -232,12 +232,12 @@ const MARKS: usize = 9;
 const CHANGES: usize = 10;
 const BREAKS: usize = CHANGES + 2 * BUCKETS;
 
-/// Numbers of cells that are told apart. The odds of each are learned for themselves: a few cells that do not continue are far from none,
-/// and nothing that a line through few and many of them would show.
+/// Ranges of numbers of cells whose odds are learned apart: no line through few and many cells shows how far a few cells that do not
+/// continue are from none.
 const BUCKETS: usize = 8;
 
-/// The log-odds of the SDF in a cell below which it breaks off, in [`CELL_UNITS`]. Measured on lost entries of an island: with -1, 94 % of
-/// a third were certain, with -3, 17 %.
+/// The log-odds of the SDF in a cell below which it breaks off, in [`CELL_UNITS`]. Measured on a third of the entries of an island, before
+/// changed kinds had buckets: with -1, 43 % were certain, with -3, 17 %.
 const BREAK: i32 = -(CELL_UNITS as i32);
 
 /// Cells that stand out below which little is concluded from them.
@@ -256,7 +256,7 @@ type FeatureWeights = [f64; FEATURES];
 struct Features {
     /// The number of sides that are not plain.
     class: u8,
-    /// The buckets of cells that change their kind, and of those whose SDF breaks off, if they are looked at.
+    /// The buckets of cells that change their kind, and of those whose SDF breaks off; `None` if both sides are plain or pairs are few.
     buckets: Option<[u8; 2]>,
     kinds: f32,
     sdf: f32,
@@ -268,8 +268,8 @@ impl Features {
     fn each(&self) -> [(usize, f64); 6] {
         let class = usize::from(self.class);
         let of_bucket = |first: usize, which: usize| match self.buckets {
-            Some(buckets) if class > 0 => (first + BUCKETS * (class - 1) + usize::from(buckets[which]), 1.0),
-            _ => (first, 0.0),
+            Some(buckets) => (first + BUCKETS * (class - 1) + usize::from(buckets[which]), 1.0),
+            None => (first, 0.0),
         };
         [
             (class, 1.0),
@@ -423,7 +423,8 @@ impl Axis {
             return None;
         }
         // Cells are learned from some pairs and weighed on the others, so that rare cells are not believed twice.
-        let folds = if pairs.near.len() < MANY { 5 } else { 2 };
+        let is_many = pairs.near.len() >= MANY;
+        let folds = if is_many { 2 } else { 5 };
         let fold = |i: usize| (i.wrapping_mul(0x9e37_79b9) >> 7) % folds;
         // Parts of a fixed size, so that the sums do not depend on the number of threads.
         let parts: Vec<_> = pairs.near.chunks(PART).collect();
@@ -453,12 +454,12 @@ impl Axis {
             let pairs_of = std::iter::once(own).chain(strangers);
             let mut features: Vec<Features> = pairs_of.map(|(a, b)| cells.features(a, b)).collect();
             // So many weights need many pairs.
-            if pairs.near.len() < MANY {
+            if !is_many {
                 features.iter_mut().for_each(|of| of.buckets = None);
             }
             features
         });
-        let weights = regress(&groups, pairs.near.len() >= MANY);
+        let weights = regress(&groups, is_many);
         let n = pairs.near.len() as f64;
         let clip = [-clip.min(n.ln() + 1.0), clip.min((n * 16.0).ln())];
         Some(Self { cells: count(None), weights, clip })
@@ -469,14 +470,14 @@ impl Axis {
 /// both weigh the same together. So the result is the logarithm of how much likelier a pair is among neighbours. Drawn
 /// towards zero where there is little to learn from.
 ///
-/// What fits worse is no evidence for neighbours. If pairs are `many`, the other features are fitted again without it; few pairs would
-/// make them too sure. Measured on stairs that repeat, which got a wrong finding by that.
-fn regress(groups: &[Vec<Features>], many: bool) -> FeatureWeights {
+/// A mean that is worse among neighbours is no evidence for them, and is left out. If pairs are many, the other features are fitted again
+/// without it; with few pairs that makes them too sure. Measured on a healthy world of stairs that repeat, which got a finding by it.
+fn regress(groups: &[Vec<Features>], is_many: bool) -> FeatureWeights {
     let mut is_used = [true; FEATURES];
     loop {
         let mut weights = fit(groups, &is_used);
         let worse: Vec<usize> = (3..CHANGES).filter(|&i| weights[i] < 0.0).collect();
-        if worse.is_empty() || !many {
+        if worse.is_empty() || !is_many {
             worse.into_iter().for_each(|i| weights[i] = 0.0);
             return weights;
         }
@@ -487,8 +488,8 @@ fn regress(groups: &[Vec<Features>], many: bool) -> FeatureWeights {
 /// The same with some of the features.
 fn fit(groups: &[Vec<Features>], is_used: &[bool; FEATURES]) -> FeatureWeights {
     const RIDGE: f64 = 0.1;
-    // A bucket that few pairs are in is like the next ones, and hardly drawn towards zero: what continues better than all known
-    // neighbours is one.
+    // A bucket with few pairs is drawn towards the next ones, and little towards zero: a seam that continues better than those of all known
+    // neighbours is one of neighbours too.
     const RIDGE_OF_BUCKETS: f64 = 0.01;
     let ridge = |i: usize| if i < CHANGES { RIDGE } else { RIDGE_OF_BUCKETS };
     let has_next = |i: usize| i >= CHANGES && (i - CHANGES) % BUCKETS + 1 < BUCKETS;

@@ -15,7 +15,7 @@ use crate::recover::weights::COPY;
 pub struct Content {
     sum: u64,
     blocks: BTreeSet<u64>,
-    /// The bytes that these take.
+    /// The bytes of their sectors.
     bytes: u64,
 }
 
@@ -29,7 +29,7 @@ impl Content {
         }
     }
 
-    /// A number that only files with the same blocks have; `None` if there are too few different ones, and these are small.
+    /// A number that only files with the same blocks have; `None` if few of them differ and these are small.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         (self.blocks.len() >= COPY.blocks || self.bytes >= COPY.bytes).then_some(self.sum)
@@ -64,8 +64,9 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
     if same.is_empty() {
         return Vec::new();
     }
-    // Two files of one world that are the same are few in the smallest save with another one.
-    let is_few = repeated * COPY.share <= all || (repeated == 2 && all > 2);
+    // One pair of files beside others shows no pattern, however few the others are.
+    let is_one_pair = repeated == 2 && all > 2;
+    let repeats = repeated * COPY.share > all && !is_one_pair;
     let mut table = Table::new(files);
     let mut found = Vec::new();
     for group in same.values().filter(|group| group.len() <= COPY.files) {
@@ -73,7 +74,7 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
         let weights: Vec<(f64, f64)> = group.iter().map(|&file| weigh(&table.joints_of(file, group))).collect();
         let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * COPY.against <= support;
         let is_contradicted = |&(support, against): &(f64, f64)| against > support;
-        let is_repeated = !is_few && !weights.iter().any(is_contradicted);
+        let is_repeated = repeats && !weights.iter().any(is_contradicted);
         if is_repeated || weights.iter().all(is_supported) {
             continue;
         }
@@ -116,6 +117,6 @@ mod tests {
         assert_eq!(number(&[(1, 11), (2, 11), (3, 11), (4, 11), (5, 11)]), None, "a flat world");
         let mut large = Content::default();
         large.add(1, 11, 20_000);
-        assert!(large.number().is_some(), "no chance gives so many bytes");
+        assert!(large.number().is_some(), "so many bytes are not equal by chance");
     }
 }

@@ -48,6 +48,15 @@ pub struct Placed {
     pub moved: bool,
 }
 
+impl Placed {
+    /// Lowers how sure the place and its voxels are to `most`, and its probability to `p`, if they are higher.
+    pub(super) fn lower(&mut self, most: Certainty, p: f64) {
+        self.certainty = self.certainty.min(most);
+        self.voxels = self.voxels.min(most);
+        self.p = self.p.min(p);
+    }
+}
+
 /// Decides for one region; sorted by slot.
 #[must_use]
 pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {

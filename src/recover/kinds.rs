@@ -50,9 +50,8 @@ impl Kinds {
     pub fn at(&self, cell: usize) -> Option<u8> {
         match self {
             Self::Bits { kinds, bits } => {
-                let words = bits.len() / kinds.len().max(1);
-                let has = |k: usize| bits.get(k * words + cell / 64).is_some_and(|word| word >> (cell % 64) & 1 == 1);
-                kinds.iter().enumerate().find(|(k, _)| cell / 64 < words && has(*k)).map(|(_, (kind, _))| *kind)
+                let has = |bits: &[u64]| bits.get(cell / 64).is_some_and(|word| word >> (cell % 64) & 1 == 1);
+                kinds.iter().zip(rows(kinds, bits)).find(|(_, bits)| has(bits)).map(|((kind, _), _)| *kind)
             }
             Self::Cells(cells) => cells.get(cell).copied(),
         }
@@ -78,34 +77,9 @@ impl Kinds {
                 self.each(|of, n| each(of, kind, n));
             }
             (Self::Bits { kinds: own, bits: a }, Self::Bits { kinds: others, bits: b })
-                if self.len() == other.len() && a.len() / own.len() == b.len() / others.len() =>
+                if self.len() == other.len() =>
             {
-                let words = a.len() / own.len();
-                // What the last kinds have is left of the number of cells.
-                let mut left = [0u32; MOST];
-                left.iter_mut().zip(others).for_each(|(left, (_, n))| *left = *n);
-                for (k, &(kind, n)) in own.iter().enumerate() {
-                    if k + 1 == own.len() {
-                        left.iter().zip(others).filter(|(n, _)| **n > 0).for_each(|(n, (of, _))| each(kind, *of, *n));
-                        break;
-                    }
-                    let a = &a[k * words..][..words];
-                    let mut rest = n;
-                    for (m, &(of, _)) in others.iter().enumerate() {
-                        let both = match m + 1 == others.len() {
-                            true => rest,
-                            false => {
-                                let b = &b[m * words..][..words];
-                                a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum()
-                            }
-                        };
-                        rest -= both;
-                        left[m] -= both;
-                        if both > 0 {
-                            each(kind, of, both);
-                        }
-                    }
-                }
+                pair_bits((own, a), (others, b), each);
             }
             _ => {
                 let cells = (0..self.len()).map_while(|i| Some((self.at(i)?, other.at(i)?)));
@@ -113,6 +87,32 @@ impl Kinds {
             }
         }
     }
+}
+
+/// The cells of each kind, as bits.
+fn rows<'b>(kinds: &[(u8, u32)], bits: &'b [u64]) -> impl Iterator<Item = &'b [u64]> {
+    bits.chunks_exact((bits.len() / kinds.len().max(1)).max(1))
+}
+
+/// Gives the kinds of two sides with as many cells that meet. Each side is given by its kinds with their numbers of cells, and by its
+/// bits. What is not counted for the last kind of either side is what the others leave.
+fn pair_bits((own, a): (&[(u8, u32)], &[u64]), (others, b): (&[(u8, u32)], &[u64]), mut each: impl FnMut(u8, u8, u32)) {
+    let mut left = [0u32; MOST];
+    left.iter_mut().zip(others).for_each(|(left, (_, n))| *left = *n);
+    let Some((&(last, _), first)) = own.split_last() else { return };
+    for (&(kind, n), a) in first.iter().zip(rows(own, a)) {
+        let mut rest = n;
+        for (m, (&(of, _), b)) in others.iter().zip(rows(others, b)).enumerate() {
+            let is_last = m + 1 == others.len();
+            let both = if is_last { rest } else { a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum() };
+            rest -= both;
+            left[m] -= both;
+            if both > 0 {
+                each(kind, of, both);
+            }
+        }
+    }
+    left.iter().zip(others).filter(|(n, _)| **n > 0).for_each(|(n, (of, _))| each(last, *of, *n));
 }
 
 #[cfg(test)]

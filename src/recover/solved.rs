@@ -36,9 +36,7 @@ impl Solved {
     pub fn at_most_likely(&self) -> Self {
         let mut solved = Self { as_listed: false, ..self.clone() };
         for placed in &mut solved.placed {
-            placed.certainty = placed.certainty.min(Certainty::Likely);
-            placed.voxels = placed.voxels.min(Certainty::Likely);
-            placed.p = placed.p.min(Weights::default().likely);
+            placed.lower(Certainty::Likely, Weights::default().likely);
         }
         solved
     }

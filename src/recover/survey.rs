@@ -113,15 +113,14 @@ fn only_entries_are_damaged(case: &Case, weights: &Weights) -> bool {
     left.iter().all(|block| hints.contains_key(block))
 }
 
-/// Blocks without an entry from which on it is no chance that they are as many as the slots without one.
+/// The fewest unowned blocks of which it is no chance that they are as many as the slots without an entry. Chosen.
 const NO_CHANCE: usize = 64;
 
-/// Whether the blocks that no entry leads to are just as many as the slots without one: a part of the table of a full region is lost. A
+/// Whether there are just as many unowned blocks as slots without an entry: a part of the table of a full region is lost. A
 /// game that was killed after it appended new blocks leaves some slots empty.
 fn fills_all_slots(case: &Case, owned: usize) -> bool {
-    let volume: usize = case.shape.size.iter().map(|&n| usize::from(n)).product();
     let unowned = case.walk.blocks.len().saturating_sub(owned);
-    unowned >= NO_CHANCE && unowned == volume.saturating_sub(case.raw.len())
+    unowned >= NO_CHANCE && unowned == case.shape.volume().saturating_sub(case.raw.len())
 }
 
 /// Believes the entries that alone lead to a whole block of their length.
@@ -251,8 +250,10 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     if again.contains(&true) && !watch.is_cancelled() {
         exchange_again(members, &again, &mut solved, weights, effort, watch);
     }
-    for (member, solved) in members.iter().zip(&mut solved).filter(|(_, solved)| !solved.as_listed) {
-        twins::doubt(member.case, solved, weights);
+    for (member, solved) in members.iter().zip(&mut solved) {
+        if !member.near && !solved.as_listed {
+            twins::doubt(member.case, solved, weights);
+        }
     }
     solved
 }

@@ -1,7 +1,7 @@
 //! Copies of blocks that something else wrote over other blocks.
 //!
-//! A copied range of sectors is whole, and the entry or the order of the block that was there leads to it. In a world that repeats
-//! little, voxels that the table has once and that are found a second time are such a copy, and no evidence for another position.
+//! Copied sectors hold a whole block, and the entry or the order of the block that was there leads to it. If a world repeats little, and
+//! the table leads to some voxels once, a second block with these voxels is such a copy, not the block of another position.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::recover::solved::Solved;
 use crate::recover::torn_table::own;
 use crate::recover::weights::Weights;
 
-/// The voxels that a table has more than once, for each that it has once, above which a world is said to repeat itself: air and stone are
-/// repeated in every one. Chosen.
+/// Contents that a table leads to more than once, for each that it leads to once, above which a world repeats itself: every world repeats
+/// air and stone. Chosen.
 const REPEATED: f64 = 0.5;
 
-/// Makes places candidates at most whose block no entry leads to in its slot, and whose voxels the table has once, in another slot.
+/// Lowers places to candidates if no entry leads to the block in its slot and the table leads to its voxels once, in another slot.
 pub(super) fn doubt(case: &Case, solved: &mut Solved, weights: &Weights) {
     let blocks = &case.walk.blocks;
     let entries: HashMap<u32, &Listing> = case.entries.iter().map(|entry| (entry.slot, entry)).collect();
@@ -34,9 +34,7 @@ pub(super) fn doubt(case: &Case, solved: &mut Solved, weights: &Weights) {
     }
     for placed in solved.placed.iter_mut().filter(|placed| !is_listed(placed)) {
         if times.get(&blocks[placed.block].voxels) == Some(&1) {
-            placed.certainty = placed.certainty.min(Certainty::Candidate);
-            placed.voxels = placed.voxels.min(Certainty::Candidate);
-            placed.p = placed.p.min(weights.candidate);
+            placed.lower(Certainty::Candidate, weights.candidate);
         }
     }
 }

@@ -59,6 +59,12 @@ pub struct SlotPositions {
 }
 
 impl SlotPositions {
+    /// The number of slots.
+    #[must_use]
+    pub fn volume(&self) -> usize {
+        self.size.iter().map(|&n| usize::from(n)).product()
+    }
+
     /// Position of a slot in the world, in blocks of its LOD; `None` for a slot outside the region.
     #[must_use]
     pub fn position(&self, slot: u32) -> Option<[i32; 3]> {

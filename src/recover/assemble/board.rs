@@ -308,7 +308,7 @@ impl<'c> Board<'c> {
         let SlotCounts { filled: all, mut empty } = self.count_slots();
         let filled: [f64; 7] = std::array::from_fn(|k| unseen + all.iter().map(|of| of[k]).sum::<f64>());
         for (r, case) in self.cases.iter().enumerate().filter(|(r, _)| !self.partial[*r]) {
-            let volume: f64 = case.shape.size.iter().map(|&n| f64::from(n)).product();
+            let volume = case.shape.volume() as f64;
             let counted: f64 = all[r].iter().chain(&empty[r]).sum();
             empty[r][0] += (volume - counted).max(0.0);
         }

@@ -34,8 +34,8 @@ const SHARPER: f64 = 2.0;
 /// with 1.5 92 % and none.
 const SHARPER_IF_OPEN: f64 = 1.5;
 
-/// Log-odds of an exchange below which it is not looked at any more if the other block fits the place worse, and the most exchanges of all
-/// places of a region together, of which each has an equal share: they take 24 bytes each. Chosen.
+/// Log-odds below which an exchange is dropped if the other block fits the place worse, and how many exchanges the places of a region keep
+/// together, each an equal share: an exchange takes 24 bytes. Chosen.
 const NEGLIGIBLE: f64 = -25.0;
 const EXCHANGES: usize = 1 << 19;
 
@@ -97,21 +97,25 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Whether it may be of weight.
+    /// Its log-odds.
+    fn log_odds(&self) -> f64 {
+        self.gain - self.lost
+    }
+
+    /// Whether it is likely enough to be kept.
     fn counts(&self) -> bool {
-        self.gain > 0.0 || self.gain - self.lost > NEGLIGIBLE
+        self.gain > 0.0 || self.log_odds() > NEGLIGIBLE
     }
 
     fn odds(self) -> f64 {
-        (self.gain - self.lost).min(BEYOND_DOUBT).exp()
+        self.log_odds().min(BEYOND_DOUBT).exp()
     }
 }
 
 /// Keeps the likeliest exchanges.
 fn keep_likeliest(exchanges: &mut Vec<Exchange>, most: usize) {
     if exchanges.len() > most {
-        let likelier =
-            |a: &Exchange, b: &Exchange| (b.gain - b.lost).total_cmp(&(a.gain - a.lost)).then(a.block.cmp(&b.block));
+        let likelier = |a: &Exchange, b: &Exchange| b.log_odds().total_cmp(&a.log_odds()).then(a.block.cmp(&b.block));
         exchanges.select_nth_unstable_by(most, likelier);
         exchanges.truncate(most);
         exchanges.shrink_to_fit();

@@ -9,7 +9,7 @@ use crate::recover::assemble::links::Sides;
 use crate::recover::cells::Side;
 
 /// The fewest and the most entries of the cache, as powers of 2: the most take 4 MiB. Each takes the place of another one with the same
-/// hash. With fewer, an entry does not have the bits to show its key.
+/// index. With fewer, an entry has too few bits to tell its key.
 const LEAST_BITS: u32 = 17;
 const MOST_BITS: u32 = 20;
 

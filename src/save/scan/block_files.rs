@@ -38,7 +38,8 @@ pub(super) fn is_named(path: &Path) -> bool {
 /// Whether a name is that of a block file that a copy changed: other letter case, or something behind it.
 fn is_copied_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.split_once(".vxb").is_some_and(|(stem, _)| parse_position(stem).is_some())
+    let stem = name.split_once(ENDING).and_then(|(stem, _)| stem.strip_suffix('.'));
+    stem.is_some_and(|stem| parse_position(stem).is_some())
 }
 
 /// Whether a file begins as the file of a block.
