@@ -150,6 +150,17 @@ pub fn first_step(advice: &str, save: &SaveArguments) -> String {
     with_paths(&[Some(step), then].into_iter().flatten().collect::<Vec<_>>().join(" "), save)
 }
 
+/// What is left to do where a repair changes nothing, if the first step of a text of advice is one; `None` if it is another one.
+#[must_use]
+pub fn step_without_repair(advice: &str, save: &SaveArguments) -> Option<String> {
+    let is_repair = |sentence: &str| sentence.contains("`voxscope repair SAVE --out NEW`");
+    let mut sentences = advice.split_inclusive(". ").filter(|sentence| !sentence.starts_with("Nothing "));
+    sentences.next().filter(|first| is_repair(first))?;
+    let rest: String = sentences.filter(|sentence| !is_repair(sentence)).collect();
+    let rest = if rest.is_empty() { "Look for a backup.".to_owned() } else { with_paths(&rest, save) };
+    Some(format!("A repair changes nothing here. {rest}"))
+}
+
 /// Replaces the placeholders of a text in one pass: the path of a save may have the same letters.
 fn insert_paths(text: &str, save: &Path, destination: fn(&Path) -> String) -> String {
     let mut out = String::with_capacity(text.len());
@@ -314,6 +325,24 @@ mod tests {
             ),
         ] {
             assert_eq!(with_paths(text, &subject("w")), expected);
+        }
+    }
+
+    #[test]
+    fn a_step_that_changes_nothing_is_left_out() {
+        for (text, expected) in [
+            (
+                "Run `voxscope repair SAVE --out NEW`: it mends. If not, move SAVE.",
+                Some("A repair changes nothing here. If not, move w."),
+            ),
+            (
+                "Nothing to do now. Run `voxscope repair SAVE --out NEW`: it mends.",
+                Some("A repair changes nothing here. Look for a backup."),
+            ),
+            ("Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the file.", None),
+            ("Rename the file.", None),
+        ] {
+            assert_eq!(step_without_repair(text, &subject("w")).as_deref(), expected);
         }
     }
 

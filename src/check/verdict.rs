@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::check::advice::{first_step, with_block};
+use crate::check::advice::{first_step, step_without_repair, with_block};
 use crate::check::cause::{Cause, CauseKind, NextStep};
 use crate::check::outlook::{files_outlook, foreign_outlook, outlook, repair};
 use crate::check::save_arguments::SaveArguments;
@@ -161,15 +161,17 @@ pub fn sentences(
     }
     lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| plain(foreign_outlook(totals, save, effort))));
     // A verdict ends with something to do, also where a repair mends nothing.
+    let is_unchanged = whole.is_some_and(|totals| totals.files_likely == 0);
     if lines.len() == without_step {
         let of_cause = |cause: &Cause| {
-            Some(say_step(&NextStep { advice: cause.step?.next(), save: cause.save.clone(), block: None }, save))
+            let step = NextStep { advice: cause.step?.next(), save: cause.save.clone(), block: None };
+            Some(say_step(&step, save, is_unchanged))
         };
         let of_causes = causes.iter().take(shown).filter_map(of_cause);
         lines.extend(of_causes.filter(|step| told.insert(step.clone())).map(plain));
     }
     if lines.len() == without_step && !causes.iter().any(is_in_use) {
-        lines.extend(step.map(|step| plain(say_step(step, save))));
+        lines.extend(step.map(|step| plain(say_step(step, save, is_unchanged))));
     }
     lines
 }
@@ -194,11 +196,13 @@ fn misfit_sentences(cause: &Cause, save: &SaveArguments) -> [Sentence; 2] {
     [Sentence::Cause(cause.sentence_with_save(), Some(cause.evidence.join("; "))), plain(next)]
 }
 
-/// The advice of a step, with the paths of the save, or of the one below it, and the position of the block.
-fn say_step(step: &NextStep, save: &SaveArguments) -> String {
+/// The advice of a step, with the paths of the save, or of the one below it, and the position of the block. A repair that changes
+/// nothing is no step.
+fn say_step(step: &NextStep, save: &SaveArguments, is_unchanged: bool) -> String {
     let below = step.save.as_ref().map(|below| save.at(&save.path().join(below)));
-    let text = first_step(step.advice, below.as_ref().unwrap_or(save));
-    with_block(text, step.block)
+    let save = below.as_ref().unwrap_or(save);
+    let other = if is_unchanged { step_without_repair(step.advice, save) } else { None };
+    with_block(other.unwrap_or_else(|| first_step(step.advice, save)), step.block)
 }
 
 /// The same sentences as text.

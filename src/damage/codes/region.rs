@@ -14,7 +14,7 @@ pub(super) const MISNAMED: Text = Text {
 
 pub(super) const COPIED: Text = Text {
     messages: &[any("blocks of the file are also in another region file", "that of region {found}")],
-    next: "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found if its borders or other LODs show that its blocks belong to the other place. Add `--from-backup OLD` to take the file that was there before from a backup. If the repair keeps both files, look at both places in the game and move the wrong file out of the save.",
+    next: "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found if its borders or other LODs show that its blocks belong to the other place. With `--from-backup OLD` it takes the file that was there before. If it keeps both files, look at both places in the game and move the wrong file out of the save.",
     explanation: "Two region files have the same blocks in the same slots, although these are neither of one kind of voxel nor alike: a file was copied over another one, to a new name, or into the directory of another LOD. Where borders with neighbouring regions, or other LODs of the same place, show which of the two files is wrong, the finding says so, and if they leave no doubt, `repair` moves that file to lost+found. The blocks that the game had saved under its name are lost unless there is a backup. Worlds that repeat themselves are not reported.",
 };
 
