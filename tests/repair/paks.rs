@@ -237,3 +237,23 @@ fn a_directory_in_the_place_of_a_pak_region() {
         assert!(crate::mend(&to, &again, false).plan.changes_nothing(), "{alone}");
     }
 }
+
+/// A number of a version alone may be that of a newer game. In a header that lost its other fields too, it is that of the files beside.
+#[test]
+fn a_zeroed_header_gets_the_version_of_the_files_beside() {
+    let read = |dir: &Path| fs::read(dir.join(NAME)).unwrap();
+    for (damaged, is_restored) in [(0..16, true), (4..12, true), (4..8, false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (world, to) = (dir.path().join("world"), dir.path().join("copy"));
+        let sample = voxscope::demo::samples().find(|sample| sample.name == "pak-room").unwrap();
+        (sample.make)(&world).unwrap();
+        let whole = read(&world);
+        let mut bytes = whole.clone();
+        bytes[damaged.clone()].fill(0);
+        fs::write(world.join(NAME), &bytes).unwrap();
+        let outcome = crate::mend(&world, &to, false);
+        let expected = if is_restored { &whole } else { &bytes };
+        assert_eq!(read(&to)[..16], expected[..16], "{damaged:?}");
+        assert_eq!(outcome.check.unread, 0, "{damaged:?}");
+    }
+}

@@ -13,7 +13,7 @@ pub(super) const HEADER_CUT: Text = Text {
 
 pub(super) const VERSION: Text = Text {
     messages: &[any("version of the pak region is unknown", "{found}; expected {expected}")],
-    next: "Run `voxscope ls SAVE` to see whether its chunks decode. `repair` keeps the number, since a newer version may exist.",
+    next: "Run `voxscope ls SAVE` to see whether its chunks decode. A newer version may exist: `repair` keeps the number unless other fields of the header are damaged too. Then it takes the version of the other files.",
     explanation: "Versions 6 and 7 of the pak region are known; they differ only in the content of chunks. The file is read as one of these. If the other header fields make no sense either, the file is something else or its first bytes were overwritten.",
 };
 

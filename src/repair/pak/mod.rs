@@ -5,6 +5,7 @@
 //! nothing: leaving out such a chunk would lose whole data.
 
 mod report;
+mod siblings;
 mod write;
 
 use std::collections::HashSet;
@@ -211,6 +212,10 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
         return Ok(plan);
     }
     let mut plan = rebuilt(plan, &pak, &analysis, options);
+    // A newer version may exist; but if other fields were damaged too, nobody wrote that number.
+    if let Some(header) = plan.header.as_mut().filter(|_| !analysis.as_declared) {
+        siblings::complete(header, &mut plan.fields, pak_dir, file);
+    }
     if !analysis.as_declared && plan.chunks.is_empty() && plan.missing.is_empty() && plan.lost.is_empty() {
         return Ok(unreadable("its header is damaged, and no chunk can be found"));
     }
