@@ -1,15 +1,16 @@
-//! LZ4 blocks without a frame: decodes with `lz4_flex`, and recovers what it can from blocks that do not decode.
+//! LZ4 blocks without a frame: decodes them, and recovers what it can from blocks that do not decode.
 //!
 //! ```text
 //! sequence: token u8 (literals << 4 | match - 4) · more literal lengths · literals · offset u16 · more match lengths
 //! the last sequence has only literals; a length nibble of 15 is followed by bytes that add up until one is under 255
 //! ```
 //!
-//! `lz4_flex` stops at a fault without its position. [`walk`] reads the sequences without copying anything:
+//! What [`unpack`] refuses is left to `lz4_flex`, which stops at a fault without its position. [`walk`] reads the sequences without copying anything:
 //! it finds the length of the output and the first fault. [`salvage`] terminates the part before the fault with a last
 //! sequence, so that the same decoder returns all the bytes before the fault.
 
 use crate::bytes::{Cursor, Short, len64};
+use crate::godot::unpack::unpack;
 
 /// The most bytes that one byte of LZ4 can expand to.
 pub const MAX_EXPANSION: u64 = 255;
@@ -29,6 +30,9 @@ pub struct Walk {
 
 /// Decodes into `out`, which must have exactly the expected size. `None` when the data is faulty or longer than that.
 pub fn decode_into(input: &[u8], out: &mut [u8]) -> Option<usize> {
+    if unpack(input, out).is_some() {
+        return Some(out.len());
+    }
     lz4_flex::block::decompress_into(input, out).ok()
 }
 

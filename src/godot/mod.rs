@@ -23,6 +23,7 @@ mod sequences;
 pub mod slots;
 pub mod stream;
 pub mod textures;
+mod unpack;
 pub mod variant;
 pub mod verify;
 mod zstd;

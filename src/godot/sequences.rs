@@ -38,7 +38,7 @@ impl Sequences {
         self.all.clear();
         self.up_to.clear();
         self.up_to.resize(index((plain >> STEP).into()).checked_add(1)?, 0);
-        let (mut at, mut output, mut count) = (0, 0u32, 0u32);
+        let (mut at, mut output) = (0, 0u32);
         loop {
             let Parts { literals, input, end, distance, nibble, more } = match short(packed, at) {
                 Some(found) => found,
@@ -46,8 +46,7 @@ impl Sequences {
             };
             let begin = output;
             output = output.checked_add(literals)?;
-            count = count.checked_add(1)?;
-            *self.up_to.get_mut(index((begin >> STEP).into()))? = count;
+            *self.up_to.get_mut(index((begin >> STEP).into()))? = u32::try_from(self.all.len()).ok()?.checked_add(1)?;
             let sequence = Sequence { output: begin, input: u32::try_from(input).ok()?, literals, distance: 0 };
             let Some(distance) = distance else {
                 self.all.push(sequence);
@@ -126,25 +125,25 @@ impl Sequences {
 }
 
 /// The parts of a sequence in the input.
-struct Parts {
+pub(super) struct Parts {
     /// Number of literals.
-    literals: u32,
+    pub literals: u32,
     /// Where they begin in the input.
-    input: usize,
+    pub input: usize,
     /// Where what is read ends in the input: behind the first further byte of the match's length, if there is one.
-    end: usize,
+    pub end: usize,
     /// Distance of the match, which the last sequence does not have.
-    distance: Option<u32>,
+    pub distance: Option<u32>,
     /// Nibble of the match's length.
-    nibble: u8,
+    pub nibble: u8,
     /// First further byte of the match's length; 0 if there is none.
-    more: u8,
+    pub more: u8,
 }
 
 /// Reads a sequence with fewer than 270 literals, which has a match. Which lengths have further bytes cannot be predicted,
 /// so this does not branch on it.
 #[inline]
-fn short(packed: &[u8], at: usize) -> Option<Parts> {
+pub(super) fn short(packed: &[u8], at: usize) -> Option<Parts> {
     // A further byte counts behind a nibble of 15 only.
     let further = |nibble: u8, byte: u8| {
         let there = u8::from(nibble == 15);
@@ -165,8 +164,10 @@ fn short(packed: &[u8], at: usize) -> Option<Parts> {
     Some(Parts { literals, input, end, distance: Some(u16::from_le_bytes([low, high]).into()), nibble, more })
 }
 
-/// Reads any sequence of at most `most` literals.
-fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Parts> {
+/// Reads any sequence of at most `most` literals. Few are long, and it must not take registers from the loop that reads the others.
+#[cold]
+#[inline(never)]
+pub(super) fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Parts> {
     let token = *packed.get(at)?;
     at = at.checked_add(1)?;
     let mut literals = u32::from(token >> 4);
@@ -190,7 +191,7 @@ fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Parts> {
 }
 
 /// Reads bytes that add up until one is under 255.
-fn rest_of_length(packed: &[u8], at: &mut usize) -> Option<u32> {
+pub(super) fn rest_of_length(packed: &[u8], at: &mut usize) -> Option<u32> {
     let mut length = 0u32;
     loop {
         let more = *packed.get(*at)?;
