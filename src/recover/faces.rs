@@ -225,9 +225,29 @@ impl<'b> Values<'b> {
         mixed(self.raw.iter().flatten().fold(self.same, add))
     }
 
+    /// The kinds of some voxels.
+    pub fn kinds<const N: usize>(&self, at: &[usize; N]) -> [u16; N] {
+        let mut sums = [self.same; N];
+        for (of, factor) in self.raw.iter().flatten() {
+            for (sum, value) in sums.iter_mut().zip(of.some(at)) {
+                *sum = sum.wrapping_add(value.wrapping_mul(*factor));
+            }
+        }
+        sums.map(mixed)
+    }
+
     /// The signed distance of a voxel, in 16 bits.
     pub fn sdf(&self, i: usize) -> i16 {
         quantized(self.depth, self.sdf.at(i))
+    }
+
+    /// The signed distances of some voxels.
+    pub fn sdfs<const N: usize>(&self, at: &[usize; N]) -> [i16; N] {
+        match self.depth {
+            // The depth of most saves, without asking for each voxel.
+            Depth::Bits16 => self.sdf.some(at).map(|raw| quantized(Depth::Bits16, raw)),
+            depth => self.sdf.some(at).map(|raw| quantized(depth, raw)),
+        }
     }
 }
 
@@ -264,6 +284,16 @@ impl<'b> Numbers<'b> {
             Self::Bits16(all) => all.get(i).map_or(0, |bytes| u64::from(u16::from_le_bytes(*bytes))),
             Self::Bits32(all) => all.get(i).map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes))),
             Self::Bits64(all) => all.get(i).map_or(0, |bytes| u64::from_le_bytes(*bytes)),
+        }
+    }
+
+    /// The values at some indices; asks for the depth once.
+    fn some<const N: usize>(&self, at: &[usize; N]) -> [u64; N] {
+        match self {
+            Self::One(value) => [*value; N],
+            Self::Bits8(all) => at.map(|i| all.get(i).map_or(0, |byte| u64::from(*byte))),
+            Self::Bits16(all) => at.map(|i| all.get(i).map_or(0, |bytes| u64::from(u16::from_le_bytes(*bytes)))),
+            _ => at.map(|i| self.at(i)),
         }
     }
 }

@@ -138,10 +138,10 @@ impl Drawn {
                     voxel * strides[axis]
                 })
             });
-            std::array::from_fn(|k| {
-                let i = along[0][k % EDGE] + along[1][k / EDGE % EDGE] + along[2][k / EDGE / EDGE];
-                (values.kind(i) >> 8) as u8 & !1 | u8::from(values.sdf(i) < 0)
-            })
+            let at =
+                std::array::from_fn(|k| along[0][k % EDGE] + along[1][k / EDGE % EDGE] + along[2][k / EDGE / EDGE]);
+            let (kinds, sdfs): ([u16; CELLS], [i16; CELLS]) = (values.kinds(&at), values.sdfs(&at));
+            std::array::from_fn(|k| (kinds[k] >> 8) as u8 & !1 | u8::from(sdfs[k] < 0))
         };
         let fine = octants.into_iter().map(|octant| (octant, cells(Some(octant)))).collect();
         Some(Self { coarse: has_own.then(|| cells(None)), fine })

@@ -59,12 +59,8 @@ impl Sketch {
                 let along = |axis: usize, k: usize| (2 * k + 1) * size[axis] / (2 * EDGE) * strides[axis];
                 along(first, k / EDGE) + along(second, k % EDGE)
             });
-            Side {
-                kinds: at.map(|i| values.kind(i + outer)),
-                outer: at.map(|i| values.sdf(i + outer)),
-                inner: at.map(|i| values.sdf(i + inner)),
-                rounding,
-            }
+            let (outer, inner) = (at.map(|i| i + outer), at.map(|i| i + inner));
+            Side { kinds: values.kinds(&outer), outer: values.sdfs(&outer), inner: values.sdfs(&inner), rounding }
         };
         Some(Self::Sides(Box::new(std::array::from_fn(|axis| [side(axis, false), side(axis, true)]))))
     }

@@ -210,7 +210,13 @@ impl<'s> Lod<'s> {
 
     /// Neighbours by one formula: those by it alone, and those by both.
     fn pairs(&self, formula: usize) -> [Vec<Pair>; 2] {
-        let at: HashMap<[i32; 3], Member> = (0..).zip(&self.members).map(|(n, (.., at))| (at[formula], n)).collect();
+        let mut at: Vec<([i32; 3], Member)> = (0..).zip(&self.members).map(|(n, (.., at))| (at[formula], n)).collect();
+        at.sort_unstable();
+        let find = |position: [i32; 3]| {
+            // Of several blocks at one position the last one.
+            let next = at.partition_point(|(other, _)| *other <= position);
+            at.get(next.checked_sub(1)?).filter(|(other, _)| *other == position).map(|(_, member)| *member)
+        };
         let mut pairs = [Vec::new(), Vec::new()];
         let after = |mut position: [i32; 3], axis: usize| {
             position[axis] = position[axis].checked_add(1)?;
@@ -218,7 +224,7 @@ impl<'s> Lod<'s> {
         };
         for (a, (.., of)) in self.members.iter().enumerate() {
             for axis in 0..3 {
-                if let Some(&b) = after(of[formula], axis).and_then(|next| at.get(&next)) {
+                if let Some(b) = after(of[formula], axis).and_then(find) {
                     let other = 1 - formula;
                     let both = after(of[other], axis) == Some(self.members[b].2[other]);
                     pairs[usize::from(both)].push((axis, a, b));
