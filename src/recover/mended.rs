@@ -181,10 +181,27 @@ fn changed_bits(case: &Case, i: usize, sectors: (u32, u32)) -> Option<u32> {
     Some((case.raw.get(at)?.1.0 ^ entry_of(sectors)?.0).count_ones())
 }
 
+/// How many entries there are at most of which each leads behind the one before it.
+fn longest_rise(entries: &[Listing]) -> usize {
+    // The least first sector that a rise of each length ends with.
+    let mut ends: Vec<u32> = Vec::new();
+    for entry in entries {
+        let at = ends.partition_point(|end| *end < entry.first);
+        match ends.get_mut(at) {
+            Some(end) => *end = entry.first,
+            None => ends.push(entry.first),
+        }
+    }
+    ends.len()
+}
+
 /// The row with the fewest damaged entries.
 fn row(case: &Case) -> Option<Row> {
     let entries = &case.entries;
     let most = most_damaged(entries);
+    if entries.len() - longest_rise(entries) > most {
+        return None;
+    }
     // The cost of the best row that ends with each entry, and the entry before it.
     let mut best: Vec<Option<(Cost, Option<usize>)>> = Vec::with_capacity(entries.len());
     for (i, entry) in entries.iter().enumerate() {
@@ -200,12 +217,20 @@ fn row(case: &Case) -> Option<Row> {
             Some((damaged + dropped + gaps, bits.saturating_add(changed), sectors + u64::from(gap)))
         };
         let from_start = behind(0, (0, 0, 0), i).map(|cost| (cost, None));
-        let before = (i.saturating_sub(most + 1)..i).filter_map(|j| {
-            let (cost, _) = best.get(j).copied().flatten()?;
-            Some((behind(entries[j].first + entries[j].count, cost, i - j - 1)?, Some(j)))
-        });
+        let mut chosen: Option<(Cost, Option<usize>)> = None;
+        for (dropped, j) in (i.saturating_sub(most + 1)..i).rev().enumerate() {
+            // What is between two entries of the row is damaged.
+            if chosen.is_some_and(|((damaged, ..), _)| dropped > damaged) {
+                break;
+            }
+            let Some((cost, _)) = best.get(j).copied().flatten() else { continue };
+            let cost = behind(entries[j].first + entries[j].count, cost, dropped);
+            if let Some(cost) = cost.filter(|cost| chosen.is_none_or(|(least, _)| *cost <= least)) {
+                chosen = Some((cost, Some(j)));
+            }
+        }
+        let chosen = chosen.into_iter().chain(from_start).min_by_key(|(cost, _)| *cost);
         let is_inside = entry.first.checked_add(entry.count).is_some_and(|end| end <= case.walk.sectors);
-        let chosen = before.chain(from_start).min_by_key(|(cost, _)| *cost);
         best.push(chosen.filter(|((damaged, ..), _)| is_inside && *damaged <= most));
     }
     let behind_last = |i: usize| entries.len() - 1 - i;
@@ -234,4 +259,21 @@ fn row(case: &Case) -> Option<Row> {
     }
     let dropped = (0..entries.len()).filter(|i| kept.binary_search(i).is_err()).collect();
     Some(Row { damaged, kept, dropped, gaps })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_rise_leaves_out_what_leads_back() {
+        let rise = |firsts: &[u32]| {
+            let listing = |first: &u32| Listing { slot: 0, first: *first, count: 1, position: [0; 3] };
+            longest_rise(&firsts.iter().map(listing).collect::<Vec<_>>())
+        };
+        assert_eq!(rise(&[]), 0);
+        assert_eq!(rise(&[0, 1, 2, 3]), 4);
+        assert_eq!(rise(&[0, 9, 1, 2, 7, 3]), 4, "0, 1, 2, 3");
+        assert_eq!(rise(&[5, 5, 5]), 1, "all lead to one block");
+    }
 }
