@@ -9,7 +9,7 @@ use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
 use crate::parallel;
 use crate::recover::names::Named;
 use crate::recover::quick;
-use crate::recover::screen::Screened;
+use crate::recover::screen::{KeptSeams, Screened};
 use crate::save::{File, Forest, RegionFile, Save};
 
 /// The result of the first pass.
@@ -85,7 +85,7 @@ impl Ready {
 #[derive(Default)]
 pub(super) struct Glance {
     explained: Vec<bool>,
-    screened: Vec<Option<Screened>>,
+    seams: Vec<Option<KeptSeams>>,
 }
 
 impl Glance {
@@ -96,7 +96,7 @@ impl Glance {
 
     /// The seams of a file, if it was looked at.
     pub fn seams(&self, file: &RegionFile) -> Option<&Screened> {
-        self.screened.get(file.number as usize)?.as_ref()
+        self.seams.get(file.number as usize)?.as_ref().map(KeptSeams::screened)
     }
 
     /// Whether the seams of a file suggest that blocks of it are exchanged.
@@ -129,13 +129,13 @@ pub(super) struct Glances {
     regions: usize,
     /// What the tables say, by the numbers of the files.
     looks: Vec<(u32, quick::Glance)>,
-    screened: Vec<Option<Screened>>,
+    seams: Vec<Option<KeptSeams>>,
 }
 
 impl Glances {
     /// Prepares a first look at so many region files.
     pub fn new(regions: usize) -> Self {
-        Self { regions, looks: Vec::with_capacity(regions), screened: Vec::with_capacity(regions) }
+        Self { regions, looks: Vec::with_capacity(regions), seams: Vec::with_capacity(regions) }
     }
 
     /// Checks some of the files, and passes on their reports.
@@ -164,8 +164,8 @@ impl Glances {
                     let mut seams = mem::take(&mut report.screened);
                     seams.shorten(self.regions);
                     let number = file.number as usize;
-                    self.screened.resize(self.screened.len().max(number + 1), None);
-                    self.screened[number] = Some(seams);
+                    self.seams.resize(self.seams.len().max(number + 1), None);
+                    self.seams[number] = Some(seams.into());
                 }
                 each(*file, report);
             }
@@ -174,12 +174,12 @@ impl Glances {
 
     /// What all files show together.
     pub fn finish(self) -> Glance {
-        let Self { looks, screened, .. } = self;
+        let Self { looks, seams, .. } = self;
         let of: Vec<&quick::Glance> = looks.iter().map(|(_, look)| look).collect();
-        let mut explained = vec![false; screened.len()];
+        let mut explained = vec![false; seams.len()];
         for (is_explained, (number, _)) in quick::tables_match(&of).into_iter().zip(&looks) {
             explained[*number as usize] = is_explained;
         }
-        Glance { explained, screened }
+        Glance { explained, seams }
     }
 }

@@ -245,17 +245,21 @@ impl<'s> Table<'s> {
     /// Moves the files in doubt of a LOD as long as more goes together, and returns those that were moved; none if the evidence is too
     /// weak. All files are where they were then.
     fn arrange_lod(&mut self, lod: u8) -> Moves {
+        let mut more = self.doubtful(lod);
+        if more.is_empty() {
+            return Moves::default();
+        }
         let own: HashMap<usize, Place> =
             self.at.iter().filter(|(at, _)| at.0 == lod).map(|(at, file)| (*file, *at)).collect();
         let mut moving: Vec<usize> = Vec::new();
         for _ in 0..NAME.rounds {
-            let more: Vec<usize> = self.doubtful(lod).into_iter().filter(|file| !moving.contains(file)).collect();
-            if more.is_empty() {
-                break;
-            }
             moving.extend(more);
             moving.truncate(NAME.files);
             if !self.arrange(lod, &moving) {
+                break;
+            }
+            more = self.doubtful(lod).into_iter().filter(|file| !moving.contains(file)).collect();
+            if more.is_empty() {
                 break;
             }
         }

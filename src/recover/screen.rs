@@ -123,7 +123,53 @@ struct Blocks<'s> {
     slots: Vec<u32>,
 }
 
+/// Regions that show nothing: of some not all blocks at the borders are known, of others there is none that shows something.
+static PLAIN: [Screened; 2] = [Screened::without_blocks(false), Screened::without_blocks(true)];
+
+/// A look at a region as a save with very many files keeps it: most of them show nothing.
+#[derive(Clone, Debug)]
+pub enum KeptSeams {
+    /// It shows what many others show.
+    Plain(&'static Screened),
+    /// It shows something.
+    Own(Box<Screened>),
+}
+
+impl KeptSeams {
+    /// The look.
+    #[must_use]
+    pub fn screened(&self) -> &Screened {
+        match self {
+            Self::Plain(screened) => screened,
+            Self::Own(screened) => screened,
+        }
+    }
+}
+
+impl From<Screened> for KeptSeams {
+    fn from(screened: Screened) -> Self {
+        match PLAIN.iter().find(|plain| **plain == screened) {
+            Some(plain) => Self::Plain(plain),
+            None => Self::Own(Box::new(screened)),
+        }
+    }
+}
+
 impl Screened {
+    const fn without_blocks(is_complete: bool) -> Self {
+        const NONE: RegionTally = RegionTally { differ: 0, cells: 0 };
+        Self {
+            has_exchanged: false,
+            is_complete: [[is_complete; 2]; 3],
+            sides: None,
+            unknown: None,
+            content: None,
+            scaled: None,
+            near: [NONE; 3],
+            random: [NONE; 3],
+        }
+    }
+
     /// Looks at the blocks of a region, given with their positions in it, in a region of `size` blocks.
     #[must_use]
     pub fn new(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {

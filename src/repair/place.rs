@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::bytes::Span;
+use crate::bytes::{Span, index};
 use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
 use crate::godot::slots::SlotFormula;
@@ -67,9 +67,11 @@ pub(super) fn region_plan(
     placing.found(options.least(), &garbage);
     placing.matched();
     placing.voxels_alone(options.least())?;
-    let by_slot: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
+    let mut by_slot: Vec<&Listing> = case.entries.iter().collect();
+    by_slot.sort_by_key(|entry| entry.slot);
+    let entry_of = |slot: u32| by_slot.binary_search_by_key(&slot, |entry| entry.slot).ok().map(|at| by_slot[at]);
     let fits = placing.blocks.iter().all(|d| {
-        let listed = by_slot.get(&d.slot).filter(|e| e.position == d.position);
+        let listed = entry_of(d.slot).filter(|e| e.position == d.position);
         d.listed_at.is_none() && d.mend.is_none() && listed.is_some_and(|e| count(d, &own) == u64::from(e.count))
     });
     let as_listed = fits && placing.blocks.len() == case.entries.len();
@@ -77,7 +79,7 @@ pub(super) fn region_plan(
     let unowned = placing.unowned();
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
     // The checker reports the likely position of a block without an entry; lost+found keeps the block with that position.
-    let without_entry = solved.placed.iter().filter(|p| !by_slot.contains_key(&p.slot));
+    let without_entry = solved.placed.iter().filter(|p| entry_of(p.slot).is_none());
     let likely: Vec<[i32; 3]> =
         without_entry.filter(|p| p.certainty >= Certainty::Likely).map(|p| p.position).collect();
     drop(by_slot);
@@ -204,13 +206,16 @@ impl Placing<'_, '_> {
 
     /// The blocks whose places are sure enough; `garbage` are the slots of entries that name no positions.
     fn found(&mut self, least: Certainty, garbage: &HashSet<u32>) {
-        let case = self.case();
-        // The first sector of each entry, and the content of the block that is there.
-        let listed: HashMap<[i32; 3], (u32, Option<u128>)> = case
-            .entries
-            .iter()
-            .map(|entry| (entry.position, (entry.first, listed(case, entry).map(|block| case.content(block)))))
-            .collect();
+        let case = &self.walk.case;
+        // A region may have very many entries, and hardly any block whose place is sure.
+        let mut listed_by_position: Vec<([i32; 3], u32)> =
+            (0u32..).zip(&case.entries).map(|(i, entry)| (entry.position, i)).collect();
+        listed_by_position.sort_unstable();
+        let entry_of = |position: [i32; 3]| {
+            let next = listed_by_position.partition_point(|(other, _)| *other <= position);
+            let &(_, i) = listed_by_position.get(next.checked_sub(1)?).filter(|(other, _)| *other == position)?;
+            case.entries.get(index(i.into()))
+        };
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
         for mut placed in sure(self.walk, self.solved, least) {
@@ -223,12 +228,13 @@ impl Placing<'_, '_> {
             }
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };
-            let entry = listed.get(&placed.position).copied();
+            let entry = entry_of(placed.position);
             // An entry that leads to a copy of the block has its content. One that leads to the block with a wrong number of
             // sectors is an entry of it.
             let content = self.case().content(placed.block);
-            let has_it = entry.is_some_and(|(first, there)| first == decision.sector || there == Some(content));
-            let listed_at = entry.map(|(first, _)| first).filter(|_| !has_it);
+            let there = |entry: &Listing| listed(case, entry).map(|block| case.content(block));
+            let has_it = entry.is_some_and(|entry| entry.first == decision.sector || there(entry) == Some(content));
+            let listed_at = entry.map(|entry| entry.first).filter(|_| !has_it);
             let moved = placed.moved && !has_it || without_sectors.contains(&placed.slot);
             self.filled.insert(placed.position);
             self.blocks.push(Decision { listed_at, moved, ..decision });

@@ -287,7 +287,7 @@ fn one_forest(
     if !placed.is_empty() {
         let mut changed = HashSet::new();
         for (number, screened) in placed {
-            seams[number] = screened;
+            seams[number] = screened.into();
             changed.insert(number);
         }
         // The table of a damaged region puts other blocks at its borders, so the names are asked again with its blocks in place.
@@ -298,7 +298,7 @@ fn one_forest(
             named = with_names(forest, &again);
             let placed;
             (ready, placed) = solve(save, &named, files, store, all, &|number| changed.contains(&number))?;
-            placed.into_iter().for_each(|(number, screened)| seams[number] = screened);
+            placed.into_iter().for_each(|(number, screened)| seams[number] = screened.into());
         }
         misnamed = again;
         // No place in a file is certain if the file itself seems to be in a wrong one.

@@ -21,7 +21,7 @@ use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::placed_seams;
 use crate::recover::quick;
 use crate::recover::region::{Case, Listing};
-use crate::recover::screen::Screened;
+use crate::recover::screen::{KeptSeams, Screened};
 use crate::recover::solutions::solve_once;
 pub(super) use crate::recover::solved::Solved;
 use crate::recover::survey;
@@ -151,7 +151,7 @@ pub(super) fn look(
     save: &Save,
     files: &[Listed<'_>],
     options: &Options<'_>,
-) -> Result<(Vec<Standing>, Vec<Screened>), Error> {
+) -> Result<(Vec<Standing>, Vec<KeptSeams>), Error> {
     options.watch.begin(Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
     let glance = |(forest, file, format): &Listed<'_>| {
         options.go_on()?;
@@ -165,54 +165,58 @@ pub(super) fn look(
     for window in files.chunks(WINDOW) {
         for (look, seams) in parallel::try_map(window, glance)? {
             glances.push(look);
-            screened.push(seams);
+            screened.push(KeptSeams::from(seams));
         }
     }
     let explained = quick::tables_match(&glances.iter().collect::<Vec<_>>());
-    let shown: Vec<((&Listed<'_>, bool), &Screened)> = files.iter().zip(explained).zip(&screened).collect();
-    let one = |(((forest, file, format), explained), screened): &((&Listed<'_>, bool), &Screened)| {
+    let one = |i: &usize| {
         options.go_on()?;
-        let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
+        let (forest, file, format) = &files[*i];
+        let walk = if explained[*i] { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
         options.watch.advance(file.len - file.len / 2);
         let look = match walk {
-            _ if *explained => Standing::Healthy,
+            _ if explained[*i] => Standing::Healthy,
             Some(walk) => walk.look(format.as_ref()),
             None => Standing::Nothing,
         };
-        let has_exchanged = screened.has_exchanged && matches!(look, Standing::Healthy);
+        let has_exchanged = screened[*i].screened().has_exchanged && matches!(look, Standing::Healthy);
         Ok::<_, Error>(if has_exchanged { Standing::Exchanged } else { look })
     };
-    let looks = parallel::try_map(&shown, one)?;
+    let mut looks = Vec::with_capacity(files.len());
+    for first in (0..files.len()).step_by(WINDOW) {
+        let window: Vec<usize> = (first..files.len()).take(WINDOW).collect();
+        looks.extend(parallel::try_map(&window, one)?);
+    }
     Ok((looks, screened))
 }
 
-fn named<'s>(forest: &'s Forest, screened: &'s [Screened]) -> Vec<Named<'s>> {
-    forest.regions.iter().zip(screened).map(|(file, screened)| Named::new(file, screened)).collect()
+fn named<'s>(forest: &'s Forest, seams: &'s [KeptSeams]) -> Vec<Named<'s>> {
+    forest.regions.iter().zip(seams).map(|(file, seams)| Named::new(file, seams.screened())).collect()
 }
 
 /// The files of a forest that have the names of others, by the seams of all of them.
-pub(super) fn misnamed(forest: &Forest, screened: &[Screened]) -> Vec<Misnamed> {
-    names::misnamed(&named(forest, screened))
+pub(super) fn misnamed(forest: &Forest, seams: &[KeptSeams]) -> Vec<Misnamed> {
+    names::misnamed(&named(forest, seams))
 }
 
 /// The numbers of the files of a forest whose places nothing supports and much contradicts.
-pub(super) fn contradicted(forest: &Forest, screened: &[Screened]) -> HashSet<usize> {
-    names::contradicted(&named(forest, screened)).into_iter().collect()
+pub(super) fn contradicted(forest: &Forest, seams: &[KeptSeams]) -> HashSet<usize> {
+    names::contradicted(&named(forest, seams)).into_iter().collect()
 }
 
 /// The numbers of those of some files that nothing supports where their names put them.
-pub(super) fn unsupported(forest: &Forest, screened: &[Screened], of: impl Iterator<Item = usize>) -> Vec<usize> {
-    names::unsupported(&named(forest, screened), of)
+pub(super) fn unsupported(forest: &Forest, seams: &[KeptSeams], of: impl Iterator<Item = usize>) -> Vec<usize> {
+    names::unsupported(&named(forest, seams), of)
 }
 
 /// The files of a forest with the blocks of others.
-pub(super) fn copied(forest: &Forest, screened: &[Screened]) -> Vec<Copied> {
-    copies::copied(&named(forest, screened))
+pub(super) fn copied(forest: &Forest, seams: &[KeptSeams]) -> Vec<Copied> {
+    copies::copied(&named(forest, seams))
 }
 
 /// The numbers of the files of a forest whose names are in doubt.
-pub(super) fn in_doubt(forest: &Forest, screened: &[Screened]) -> HashSet<usize> {
-    names::in_doubt(&named(forest, screened)).into_iter().collect()
+pub(super) fn in_doubt(forest: &Forest, seams: &[KeptSeams]) -> HashSet<usize> {
+    names::in_doubt(&named(forest, seams)).into_iter().collect()
 }
 
 /// What one look says of a region file.

@@ -93,11 +93,13 @@ pub(super) fn count(counts: &Counts, codes: &[Code]) -> u64 {
     codes.iter().filter_map(|code| counts.get(code)).sum()
 }
 
-/// The files of a save, by their names in findings.
+/// The files of a save that have findings, by their names in these.
 pub(super) type Files<'s> = BTreeMap<String, File<'s>>;
 
-pub(super) fn files_by_name(save: &Save) -> Files<'_> {
-    save.files().map(|file| (save.shown(&file.path()), file)).collect()
+pub(super) fn files_by_name<'s>(save: &'s Save, findings: &Findings) -> Files<'s> {
+    let named: HashSet<&str> = findings.files.iter().map(|(name, _)| &**name).collect();
+    let files = save.files().map(|file| (save.shown(&file.path()), file));
+    files.filter(|(name, _)| named.contains(&**name)).collect()
 }
 
 impl Evidence {

@@ -190,7 +190,7 @@ impl Findings {
     }
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
-        let files = files_by_name(save);
+        let files = files_by_name(save, self);
         let starts = start::read_starts(self, save, &files);
         let mut evidence = Evidence::gather(self, save, &files, &starts);
         evidence.converted = text::find_converted(self, save, &files);

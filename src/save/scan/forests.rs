@@ -203,7 +203,10 @@ impl Scan<'_> {
                 (None, what) => foreign.push((path, what)),
             }
         }
-        let named: HashSet<[i32; 3]> = regions.iter().skip(from).map(|file| file.position).collect();
+        // Of very many files, hardly any is a copy.
+        let is_copied: HashSet<[i32; 3]> = copies.iter().map(|(position, _)| *position).collect();
+        let named = regions.iter().skip(from).map(|file| file.position);
+        let named: HashSet<[i32; 3]> = named.filter(|position| is_copied.contains(position)).collect();
         let mut claims: HashMap<[i32; 3], usize> = HashMap::new();
         for (position, _) in &copies {
             *claims.entry(*position).or_default() += 1;
