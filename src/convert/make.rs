@@ -17,6 +17,9 @@ use crate::resize::{Cube, Fill, VERSION, has_old_sdf};
 use crate::save::View;
 use crate::world::{At, Buffer, unreadable};
 
+/// Voxels of a block of the result from which on units are converted one at a time, so that threads do not hold several of them.
+const LARGE: u64 = 1 << 20;
+
 /// A block of the result.
 pub(super) struct Made {
     /// Its position.
@@ -64,7 +67,9 @@ impl Maker<'_> {
         report: &mut Report,
         sink: &mut dyn FnMut(Made, &mut Report) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for window in units.chunks(self.window.max(1)) {
+        let is_large = u64::from(self.work.layout.to).pow(3) > LARGE;
+        let window = if is_large { 1 } else { self.window.max(1) };
+        for window in units.chunks(window) {
             let parts = parallel::map_with(window, |buffers: &mut Buffers, unit| {
                 draft.go_on()?;
                 let mut report = Report::default();
