@@ -175,3 +175,15 @@ fn a_page_in_the_place_of_another_and_old_bytes_behind_the_end_cost_few_blocks()
     let (right, lost) = lost(&save, &by_table(&save), kind, &mut Random::new(hasher.finish()));
     assert!(right > 1000 && lost.len() * 100 <= right, "{lost:?} of {right}");
 }
+
+/// A block at the border of a region has a neighbour of which the entry is as likely wrong as its own.
+#[test]
+fn exchanged_entries_of_two_large_regions_cost_few_blocks_at_their_border() {
+    let dir = TempDir::new().unwrap();
+    let save = dir.path().join("smooth");
+    Terrain::new(Ground::Smooth, 3, 3, 16).write(&save, &[[0; 3], [-1, 0, 0]]);
+    let (right, lost) = lost(&save, &by_table(&save), Kind::Table(TableDamage::Swaps), &mut Random::new(5));
+    assert!(right > 6_000, "{right}");
+    let at_border = |(_, [x, ..]): &&(u8, [i32; 3])| (-1..=0).contains(x);
+    assert!(lost.iter().filter(at_border).count() <= 1, "of {} blocks: {lost:?}", lost.len());
+}

@@ -96,6 +96,21 @@ impl<'c> Board<'c> {
             .collect()
     }
 
+    /// The links of a place in a region, without blocks of other regions that their own neighbours contradict: of these regions entries may
+    /// be wrong too.
+    pub fn sound_links(&self, r: usize, position: [i32; 3]) -> Vec<(Link, Node)> {
+        let lod = self.cases[r].lod;
+        let is_sound = |(other_lod, at): (u8, [i32; 3]), node: Node| {
+            let others = around(other_lod, at, self.lods).into_iter().filter(|(_, of)| *of != (lod, position));
+            let links: Vec<_> = others.filter_map(|(link, of)| Some((link, *self.placed.get(&of)?))).collect();
+            let (sum, n) = self.seams(node, &links);
+            n < 2 || sum > self.weights.suspect
+        };
+        let linked = around(lod, position, self.lods).into_iter();
+        let linked = linked.filter_map(|(link, at)| Some((link, at, *self.placed.get(&at)?)));
+        linked.filter(|(_, at, node)| node.0 == r || is_sound(*at, *node)).map(|(link, _, node)| (link, node)).collect()
+    }
+
     /// Whether so few contents of a region are compared that all of each block's seams are, and not some cells of them.
     pub fn compares_all(&self, r: usize, contents: usize) -> bool {
         contents <= MOST_CONTENTS && self.cases[r].is_large()

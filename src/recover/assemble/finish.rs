@@ -94,7 +94,7 @@ impl Growth {
         let returns = parallel::map_indices(left.len(), |k| {
             let (slot, block) = left[k];
             let Some(position) = case.shape.position(slot) else { return false };
-            let links = board.links(case.lod, position);
+            let links = board.sound_links(r, position);
             let seams = |block: usize| board.seams((r, block), &links).0;
             let height = |block: usize| board.heights.odds((r, block), case.lod, position[1]);
             let own = seams(block);
