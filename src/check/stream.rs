@@ -21,7 +21,7 @@ use crate::sqlite::pages::Pages;
 use crate::sqlite::walk::{Owners, TABLE_PAGE, Use};
 
 /// Number of rows that are examined before their results become findings.
-const ROWS: usize = 1 << 14;
+const ROWS: usize = 1 << 12;
 
 /// Bytes of rows that may always be examined together.
 const BATCH: u64 = 64 << 20;
