@@ -144,9 +144,10 @@ pub fn sentences(
             ..RepairWords::new(save, effort, format!("mends {files}; {its} content is only likely then"))
         })
     }));
+    let is_unchanged = whole.is_some_and(|totals| totals.files_likely == 0);
     // If only blocks behind the last listed one suggest damage, no command changes the save.
     let is_behind = |cause: &Cause| cause.alternatives.contains(&CauseKind::OldStates);
-    if whole.is_some_and(|totals| totals.files_likely == 0) && causes.iter().any(is_behind) {
+    if is_unchanged && causes.iter().any(is_behind) {
         lines.push(plain(
             "Every block is where the table has it, so a repair changes nothing. If the game was killed, the last changes before that are lost: look for a backup.",
         ));
@@ -161,7 +162,6 @@ pub fn sentences(
     }
     lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| plain(foreign_outlook(totals, save, effort))));
     // A verdict ends with something to do, also where a repair mends nothing.
-    let is_unchanged = whole.is_some_and(|totals| totals.files_likely == 0);
     if lines.len() == without_step {
         let of_cause = |cause: &Cause| {
             let step = NextStep { advice: cause.step?.next(), save: cause.save.clone(), block: None };

@@ -90,25 +90,24 @@ impl<'c> Board<'c> {
     }
 
     pub fn links(&self, lod: u8, position: [i32; 3]) -> Vec<(Link, Node)> {
-        around(lod, position, self.lods)
-            .into_iter()
-            .filter_map(|(link, at)| Some((link, *self.placed.get(&at)?)))
-            .collect()
+        self.linked(lod, position).map(|(link, _, node)| (link, node)).collect()
     }
 
-    /// The links of a place in a region, without blocks of other regions that their own neighbours contradict: of these regions entries may
-    /// be wrong too.
+    /// The same with the places of the blocks.
+    fn linked(&self, lod: u8, position: [i32; 3]) -> impl Iterator<Item = (Link, Place, Node)> {
+        around(lod, position, self.lods).into_iter().filter_map(|(link, at)| Some((link, at, *self.placed.get(&at)?)))
+    }
+
+    /// The links of a place in a region, without blocks of other regions that their own neighbours contradict: entries of these regions
+    /// may be wrong too.
     pub fn sound_links(&self, r: usize, position: [i32; 3]) -> Vec<(Link, Node)> {
-        let lod = self.cases[r].lod;
-        let is_sound = |(other_lod, at): (u8, [i32; 3]), node: Node| {
-            let others = around(other_lod, at, self.lods).into_iter().filter(|(_, of)| *of != (lod, position));
-            let links: Vec<_> = others.filter_map(|(link, of)| Some((link, *self.placed.get(&of)?))).collect();
-            let (sum, n) = self.seams(node, &links);
-            n < 2 || sum > self.weights.suspect
+        let own = (self.cases[r].lod, position);
+        let is_sound = |(lod, at): Place, node: Node| {
+            let others = self.linked(lod, at).filter(|(_, at, _)| *at != own);
+            !self.is_suspect(node, &others.map(|(link, _, node)| (link, node)).collect::<Vec<_>>())
         };
-        let linked = around(lod, position, self.lods).into_iter();
-        let linked = linked.filter_map(|(link, at)| Some((link, at, *self.placed.get(&at)?)));
-        linked.filter(|(_, at, node)| node.0 == r || is_sound(*at, *node)).map(|(link, _, node)| (link, node)).collect()
+        let sound = self.linked(own.0, own.1).filter(|(_, at, node)| node.0 == r || is_sound(*at, *node));
+        sound.map(|(link, _, node)| (link, node)).collect()
     }
 
     /// Whether so few contents of a region are compared that all of each block's seams are, and not some cells of them.
@@ -139,6 +138,12 @@ impl<'c> Board<'c> {
         (sum, n)
     }
 
+    /// Whether the seams of a block between placed ones contradict its place.
+    fn is_suspect(&self, own: Node, links: &[(Link, Node)]) -> bool {
+        let (sum, n) = self.seams(own, links);
+        n >= 2 && sum <= self.weights.suspect
+    }
+
     /// Anchors that the seams contradict.
     pub fn suspects(&self, starts: &[Start]) -> Vec<Suspect> {
         let mut all = Vec::new();
@@ -146,8 +151,7 @@ impl<'c> Board<'c> {
             let case = self.cases[r];
             let found = parallel::filter_map(&start.anchors, |&(slot, block)| {
                 let links = self.links(case.lod, case.shape.position(slot)?);
-                let (sum, n) = self.seams((r, block), &links);
-                (n >= 2 && sum <= self.weights.suspect).then_some((r, slot, block))
+                self.is_suspect((r, block), &links).then_some((r, slot, block))
             });
             all.extend(found);
         }

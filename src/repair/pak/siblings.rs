@@ -10,9 +10,6 @@ use crate::source::{FileSource, Source};
 /// Files that are read at most: the first ones tell as much as all.
 const FILES: usize = 64;
 
-/// The field of a header that says the version.
-const VERSION: &str = "version_number";
-
 /// The tag and the version that all other files of a directory with a known version have; `None` if they differ or there is none.
 fn common(dir: &PakDir, file: &PakFile) -> Option<([u8; 4], i32)> {
     let read = |other: &PakFile| {
@@ -27,8 +24,8 @@ fn common(dir: &PakDir, file: &PakFile) -> Option<([u8; 4], i32)> {
     found.first().copied().filter(|_| found.len() == 1)
 }
 
-/// Takes the tag and the version of the other files where a header has neither, and adds what that changes: a field, its number
-/// before, and its number after.
+/// Gives a header of an unknown version the version of the other files, and their tag if its own is zero. Adds each field that this
+/// changes, with its number before and after.
 pub(super) fn complete(header: &mut Header, fields: &mut Vec<(&'static str, i32, i32)>, dir: &PakDir, file: &PakFile) {
     if VERSIONS.contains(&header.version) {
         return;
@@ -38,6 +35,6 @@ pub(super) fn complete(header: &mut Header, fields: &mut Vec<(&'static str, i32,
         fields.push(("tag", 0, i32::from_le_bytes(tag)));
         header.tag = tag;
     }
-    fields.push((VERSION, header.version, version));
+    fields.push(("version_number", header.version, version));
     header.version = version;
 }

@@ -203,14 +203,13 @@ impl Scan<'_> {
                 (None, what) => foreign.push((path, what)),
             }
         }
-        // Of very many files, hardly any is a copy.
-        let is_copied: HashSet<[i32; 3]> = copies.iter().map(|(position, _)| *position).collect();
-        let named = regions.iter().skip(from).map(|file| file.position);
-        let named: HashSet<[i32; 3]> = named.filter(|position| is_copied.contains(position)).collect();
         let mut claims: HashMap<[i32; 3], usize> = HashMap::new();
         for (position, _) in &copies {
             *claims.entry(*position).or_default() += 1;
         }
+        // Of very many files, hardly any has a copy.
+        let named = regions.iter().skip(from).map(|file| file.position);
+        let named: HashSet<[i32; 3]> = named.filter(|position| claims.contains_key(position)).collect();
         let is_read = |position: &[i32; 3]| !named.contains(position) && claims.get(position) == Some(&1);
         // A file that is read as the region that its name means has the finding about a copy only.
         let read: HashSet<&Path> =
