@@ -5,9 +5,9 @@
 //! the last sequence has only literals; a length nibble of 15 is followed by bytes that add up until one is under 255
 //! ```
 //!
-//! What [`unpack`] refuses is left to `lz4_flex`, which stops at a fault without its position. [`walk`] reads the sequences without copying anything:
-//! it finds the length of the output and the first fault. [`salvage`] terminates the part before the fault with a last
-//! sequence, so that the same decoder returns all the bytes before the fault.
+//! What [`unpack`] refuses is left to `lz4_flex`, which stops at a fault without its position. [`walk`] reads the sequences
+//! without copying anything: it finds the length of the output and the first fault. [`salvage`] terminates the part before
+//! the fault with a last sequence, so that a decoder returns all the bytes before the fault.
 
 use crate::bytes::{Cursor, Short, len64};
 use crate::godot::unpack::unpack;

@@ -204,11 +204,13 @@ pub(super) fn rest_of_length(packed: &[u8], at: &mut usize) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::godot) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The whole output of hand-written data.
+    /// Gives the whole output of LZ4 data that decodes to so many bytes.
+    type Decode = fn(&[u8], u32) -> Option<Vec<u8>>;
+
     fn output(packed: &[u8], plain: u32) -> Option<Vec<u8>> {
         let mut sequences = Sequences::default();
         sequences.read(packed, plain)?;
@@ -219,6 +221,15 @@ mod tests {
 
     #[test]
     fn sequences_give_what_the_format_says() {
+        assert_gives_what_the_format_says(output);
+    }
+
+    #[test]
+    fn whatever_is_wrong_is_refused() {
+        assert_refuses_what_is_wrong(output);
+    }
+
+    pub fn assert_gives_what_the_format_says(output: Decode) {
         assert_eq!(output(&[0x30, 1, 2, 3], 3), Some(vec![1, 2, 3]), "literals alone");
         assert_eq!(output(&[0x00], 0), Some(vec![]), "nothing");
         // Two literals, a match of 4 + 3 bytes two back, which overlaps its own output, then one literal.
@@ -234,8 +245,7 @@ mod tests {
         assert_eq!(output(&long, 546), Some(expected));
     }
 
-    #[test]
-    fn whatever_is_wrong_is_refused() {
+    pub fn assert_refuses_what_is_wrong(output: Decode) {
         let whole = [0x23, 7, 8, 2, 0, 0x10, 9];
         for end in 0..whole.len() {
             assert_eq!(output(&whole[..end], 10), None, "cut at {end}");
