@@ -176,7 +176,7 @@ fn a_page_in_the_place_of_another_and_old_bytes_behind_the_end_cost_few_blocks()
     assert!(right > 1000 && lost.len() * 100 <= right, "{lost:?} of {right}");
 }
 
-/// A block at the border of a region has a neighbour of which the entry is as likely wrong as its own.
+/// A block at the border of a region has a neighbour whose entry is as likely to be wrong as its own.
 #[test]
 fn exchanged_entries_of_two_large_regions_cost_few_blocks_at_their_border() {
     let dir = TempDir::new().unwrap();

@@ -238,7 +238,7 @@ fn a_directory_in_the_place_of_a_pak_region() {
     }
 }
 
-/// A number of a version alone may be that of a newer game. In a header that lost its other fields too, it is that of the files beside.
+/// An unknown version alone may be that of a newer game. If the other fields of the header are lost too, it is damage.
 #[test]
 fn a_zeroed_header_gets_the_version_of_the_files_beside() {
     let read = |dir: &Path| fs::read(dir.join(NAME)).unwrap();
