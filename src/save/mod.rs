@@ -36,7 +36,7 @@ use crate::godot::byte_order_votes::Votes;
 use crate::godot::forest::Meta;
 use crate::godot::region::{Format, Header, name_of};
 use crate::godot::slots::SlotFormula;
-use crate::godot::stream::loc::KeyRule;
+use crate::godot::stream::loc::{Format as KeyFormat, KeyRule};
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError, Restoration, Source};
 use crate::voxel_map::Map;
@@ -536,6 +536,19 @@ impl Save {
     /// # Errors
     /// When the file cannot be opened or read. `Ok(None)` when there is nothing in it that can be read.
     pub fn stream(&self, file: &StreamFile, damage: &mut Vec<Damage>) -> Result<Option<Stream<FileSource>>, OpenError> {
+        self.stream_with_keys(file, None, damage)
+    }
+
+    /// Reads a stream with another format of keys than its settings have, if one is given.
+    ///
+    /// # Errors
+    /// Those of [`stream`](Self::stream).
+    pub(crate) fn stream_with_keys(
+        &self,
+        file: &StreamFile,
+        format: Option<KeyFormat>,
+        damage: &mut Vec<Damage>,
+    ) -> Result<Option<Stream<FileSource>>, OpenError> {
         let (source, undone) = FileSource::open_restored(&file.path)?;
         // A file that cannot be opened is a fault of the save.
         let beside = |ending| open_beside(&scan::with_ending(&file.path, ending)).ok().flatten();
@@ -544,6 +557,7 @@ impl Save {
         let (mut layout, shifted) = stream::Layout::find(&source, has_overlay)?;
         layout.damage.splice(0..0, undone);
         layout.rule = self.options.key_rule;
+        layout.format = format;
         let mut restoration = source.restoration().map(|r| Restoration::clone(r)).unwrap_or_default();
         restoration.append(shifted.unwrap_or_default());
         let source = source.restored(Some(Arc::new(restoration)));

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use voxscope::godot::container::{self, Mode};
 
 use super::random::Random;
-use super::{every_command, run, temp};
+use super::{MOST, every_command, run, run_capped, temp};
 
 /// A stream of so many rows without a value, with keys of a type, a number of their format, and a term for each of them.
 fn empty_rows(rows: u32, key_type: &str, format: u8, key: &str) -> (TempDir, PathBuf) {
@@ -48,6 +48,37 @@ fn texts_in_another_order_than_their_places() {
     let checked = run(&["check".as_ref(), path.as_ref()] as &[&OsStr]);
     assert!(checked.out.contains("500,000"), "{}", checked.out);
     run(&["info".as_ref(), path.as_ref()]);
+}
+
+#[test]
+fn settings_that_no_row_has() {
+    const ROWS: u32 = 300_000;
+    let key = "(n % 100) || ',' || (n / 100 % 100) || ',' || (n / 10000) || ',0'";
+    // The keys are texts, so that the format of them is 2. Version 0 has no other format than 0.
+    for (format, version, put_right) in [(0, 1, "coordinate_format"), (2, 0, "version")] {
+        let (dir, path) = empty_rows(ROWS, "TEXT", format, key);
+        let database = rusqlite::Connection::open(&path).unwrap();
+        database.execute("UPDATE meta SET version = ?", [version]).unwrap();
+        database.close().unwrap();
+        let checked = run(&["check".as_ref(), path.as_ref()] as &[&OsStr]);
+        assert!(checked.out.contains("mends 1 file and keeps all 300,000 blocks"), "{}", checked.out);
+        let copy = dir.path().join("copy.sqlite");
+        let repair = |to: &[&OsStr]| {
+            let run = run_capped(&[&["repair".as_ref(), path.as_os_str()], to].concat());
+            assert!(run.status.code() == Some(1) && run.peak < MOST, "{} KiB: {}", run.peak, run.err);
+            run.out
+        };
+        let repaired = repair(&["--out".as_ref(), copy.as_ref()]);
+        assert!(repaired.contains("checked, clean"), "{repaired}");
+        let planned = repair(&["--plan".as_ref()]);
+        assert_eq!(planned.matches("put right").count(), 1, "{planned}");
+        assert!(planned.contains(&format!("{put_right} put right from 0 to")), "{planned}");
+        let database = rusqlite::Connection::open(&copy).unwrap();
+        let count = "SELECT version, coordinate_format, (SELECT count(*) FROM blocks) FROM meta";
+        let settings: (i64, i64, u32) =
+            database.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        assert_eq!(settings, (1, 2, ROWS));
+    }
 }
 
 /// Rows of 12 MiB each, whose blocks take as much again.

@@ -64,27 +64,62 @@ fn whole(n: f64) -> Option<i64> {
     exact.then_some(n as i64)
 }
 
-/// The only possible format: the only one with which nearly all keys are positions, or with which blocks are adjacent
-/// while they are scattered with the other.
-pub(super) fn infer_key_format(keys: &[Key<'_>]) -> Option<Format> {
-    let all = keys.iter().filter(|key| **key != Key::Null).count();
-    let read = |format: Format| -> Vec<Option<Place>> { keys.iter().map(|key| format.decode(*key).ok()).collect() };
-    let readings: Vec<(Format, Vec<Option<Place>>)> = Format::ALL.into_iter().map(|f| (f, read(f))).collect();
-    let count = |places: &[Option<Place>]| places.iter().flatten().count();
-    let mut possible = readings.iter().filter(|(_, places)| 2 * count(places) > all);
-    let (first, second) = (possible.next()?, possible.next());
-    let nearly_all =
-        |(format, places): &(Format, Vec<Option<Place>>)| (10 * count(places) >= 9 * all).then_some(*format);
-    let Some(second) = second else { return nearly_all(first) };
-    let beside = [count_neighbours(&first.1), count_neighbours(&second.1)];
-    let reach = [reach(&first.1, &second.1), reach(&second.1, &first.1)];
-    let nearer = |near: u64, far: u64| far > 0 && near.saturating_mul(FARTHER) <= far;
-    match (beside, reach) {
-        ([a, 0], _) if a > 0 => nearly_all(first),
-        ([0, b], _) if b > 0 => nearly_all(second),
-        ([0, 0], [a, b]) if nearer(a, b) => nearly_all(first),
-        ([0, 0], [a, b]) if nearer(b, a) => nearly_all(second),
-        _ => None,
+/// Integer keys that are compared with each other. Both formats of integers have neighbours among the first ones if they have
+/// any, since rows are in the order of their keys. Chosen for their memory.
+const COMPARED: usize = 1 << 18;
+
+/// How often keys are positions by each format.
+#[derive(Debug, Default)]
+pub(super) struct FormatCounts {
+    /// Keys that are not NULL.
+    keys: usize,
+    /// Those that are positions by each format of [`Format::ALL`].
+    positions: [usize; Format::ALL.len()],
+    /// The integers, as far as they are compared. Only these can be positions by several formats.
+    integers: Vec<i64>,
+}
+
+impl FormatCounts {
+    /// Adds a key.
+    pub fn add(&mut self, key: Key<'_>) {
+        self.keys += usize::from(key != Key::Null);
+        for (count, format) in self.positions.iter_mut().zip(Format::ALL) {
+            *count += usize::from(format.decode(key).is_ok());
+        }
+        if let Key::Int(n) = key
+            && self.integers.len() < COMPARED
+        {
+            self.integers.push(n);
+        }
+    }
+
+    /// How many keys are positions by a format.
+    pub fn of(&self, format: Format) -> usize {
+        Format::ALL.iter().zip(self.positions).find(|(f, _)| **f == format).map_or(0, |(_, count)| count)
+    }
+
+    /// The only possible format: the only one with which nearly all keys are positions, or with which blocks are adjacent
+    /// while they are scattered with the other.
+    pub fn infer_format(&self) -> Option<Format> {
+        let mut possible = Format::ALL.into_iter().filter(|format| 2 * self.of(*format) > self.keys);
+        let (first, second) = (possible.next()?, possible.next());
+        let nearly_all = |format: Format| (10 * self.of(format) >= 9 * self.keys).then_some(format);
+        let Some(second) = second else { return nearly_all(first) };
+        let places = [first, second].map(|format| self.places(format));
+        let beside = [count_neighbours(&places[0]), count_neighbours(&places[1])];
+        let reach = [reach(&places[0], &places[1]), reach(&places[1], &places[0])];
+        let nearer = |near: u64, far: u64| far > 0 && near.saturating_mul(FARTHER) <= far;
+        match (beside, reach) {
+            ([a, 0], _) if a > 0 => nearly_all(first),
+            ([0, b], _) if b > 0 => nearly_all(second),
+            ([0, 0], [a, b]) if nearer(a, b) => nearly_all(first),
+            ([0, 0], [a, b]) if nearer(b, a) => nearly_all(second),
+            _ => None,
+        }
+    }
+
+    fn places(&self, format: Format) -> Vec<Option<Place>> {
+        self.integers.iter().map(|n| format.decode(Key::Int(*n)).ok()).collect()
     }
 }
 
@@ -114,6 +149,12 @@ mod tests {
         Place { lod, position }
     }
 
+    fn infer_format(keys: &[Key<'_>]) -> Option<Format> {
+        let mut counts = FormatCounts::default();
+        keys.iter().for_each(|key| counts.add(*key));
+        counts.infer_format()
+    }
+
     fn keys(format: Format, places: &[Place]) -> Vec<crate::godot::stream::loc::Owned> {
         places.iter().map(|place| format.encode(*place).unwrap()).collect()
     }
@@ -127,12 +168,12 @@ mod tests {
             for format in Format::ALL {
                 let keys = keys(format, &places);
                 let keys: Vec<Key<'_>> = keys.iter().map(|key| key.as_key()).collect();
-                assert_eq!(infer_key_format(&keys), Some(format));
+                assert_eq!(infer_format(&keys), Some(format));
             }
         }
         // A block at the origin has the same key in both integer formats.
-        assert_eq!(infer_key_format(&[Key::Int(0)]), None);
-        assert_eq!(infer_key_format(&[]), None);
+        assert_eq!(infer_format(&[Key::Int(0)]), None);
+        assert_eq!(infer_format(&[]), None);
     }
 
     #[test]

@@ -33,9 +33,11 @@ use crate::save::{OwnedKey, Save, Stream, StreamFile, Table};
 use crate::source::FileSource;
 use crate::sqlite::walk::{self, Owners, Use};
 
+use healthy::CertainSettings;
 pub use older::Older;
 pub(super) use report::{page_loss, written_rows};
 pub(super) use report::{reports, words};
+use settings::Evidence;
 pub use settings::Setting;
 pub(super) use write::{write, write_lost};
 
@@ -281,24 +283,36 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         plan.why = "it has more pages or rows than are read";
         return Ok(plan);
     }
+    let is_many = stream.rows.len() > healthy::MANY;
+    let certain = if is_many { CertainSettings::find(&mut stream, options).map_err(failed)? } else { None };
+    options.go_on()?;
+    let other = certain.as_ref().map(|certain| certain.format).filter(|format| stream.format != Some(*format));
+    if other.is_some() {
+        // One stream at a time is in memory.
+        drop(stream);
+        let Some(again) = older::open_with_keys(save, file, other)? else { return Ok(plan) };
+        stream = again;
+    }
     let wrong_keys = WrongKeys::find(&stream, options).map_err(failed)?;
     options.go_on()?;
-    let is_many = stream.rows.len() > healthy::MANY;
-    if is_many && wrong_keys.is_empty() && healthy::is_healthy(&mut stream, options).map_err(failed)? {
+    let mut sorted = None;
+    if let Some(certain) = certain {
+        if wrong_keys.is_empty() && healthy::is_healthy(&mut stream, &certain, options).map_err(failed)? {
+            options.go_on()?;
+            return Ok(plan);
+        }
+        sorted = plain::sort(&mut stream, certain, &wrong_keys, options).map_err(failed)?;
         options.go_on()?;
-        return Ok(plan);
     }
-    // Block sizes are compared with the settings once these are decided.
-    let sorted = plain::sort(&mut stream, &wrong_keys, options).map_err(failed)?;
-    options.go_on()?;
     let plain::Sorted { plain, seen, owners, settled } = match sorted {
         Some(sorted) => sorted,
         None => {
+            // Block sizes are compared with the settings once these are decided.
             let said = std::mem::take(&mut stream.meta.block_size_po2);
             let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
             options.go_on()?;
             stream.meta.block_size_po2 = said;
-            let settled = settings::decide_settings(&stream, seen.as_slice()).map_err(failed)?;
+            let settled = settings::decide_settings(&stream, &Evidence::of(seen.as_slice())).map_err(failed)?;
             plain::Sorted { plain: plain::PlainRows::default(), seen, owners, settled }
         }
     };

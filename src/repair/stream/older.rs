@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::damage::{Damage, Level};
 use crate::draft;
-use crate::godot::stream::loc::{Key, Place};
+use crate::godot::stream::loc::{Format, Key, Place};
 use crate::repair::stream::examine::hash;
 use crate::repair::{Error, Options};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
@@ -24,8 +24,17 @@ pub struct Older {
 
 /// Opens a stream; converts I/O errors.
 pub(super) fn open(save: &Save, file: &StreamFile) -> Result<Option<Stream<FileSource>>, Error> {
+    open_with_keys(save, file, None)
+}
+
+/// Opens a stream, with another format of keys than its settings have if one is given; converts I/O errors.
+pub(super) fn open_with_keys(
+    save: &Save,
+    file: &StreamFile,
+    format: Option<Format>,
+) -> Result<Option<Stream<FileSource>>, Error> {
     let failed = |source| draft::Error::Open { path: file.path.clone(), source };
-    match save.stream(file, &mut Vec::new()) {
+    match save.stream_with_keys(file, format, &mut Vec::new()) {
         Ok(stream) => Ok(stream),
         Err(OpenError::Io(error)) => Err(draft::Error::read(&file.path)(error).into()),
         Err(error) => Err(failed(error).into()),

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::examine::{self, Seen, SeenRows, State};
-use super::healthy::{self, MANY};
+use super::healthy::CertainSettings;
 use super::keys::{self, Reading};
-use super::settings::{self, Settled};
+use super::settings::{self, Evidence, Settled};
 use super::wrong_keys::WrongKeys;
-use crate::godot::stream::loc::{Format, KeyRule};
+use crate::godot::stream::loc::KeyRule;
 use crate::repair::Options;
 use crate::save::Stream;
 use crate::source::FileSource;
@@ -60,33 +60,33 @@ pub(super) struct Sorted {
 }
 
 /// Whether a row is written as it is if no other one has its position or one of its pages.
-pub(super) fn is_plain(seen: &Seen, format: Format, side: u16) -> bool {
-    let voxels = seen.voxels == State::Null || seen.voxels == State::Whole && seen.side == side;
+pub(super) fn is_plain(seen: &Seen, certain: &CertainSettings) -> bool {
+    let voxels = seen.voxels == State::Null || seen.voxels == State::Whole && seen.side == certain.side;
     let instances = matches!(seen.instances, State::Null | State::Whole) && !seen.rewrap_instances;
-    seen.readable && voxels && instances && !seen.broken && format.decode(seen.key.as_key()).is_ok()
+    seen.readable && voxels && instances && !seen.broken && certain.format.decode(seen.key.as_key()).is_ok()
 }
 
 /// Tells the rows of a very large stream that are written as they are from those that need a decision. `None` if the rows are
-/// to be decided together: the stream is small, its settings or its rule are not certain, or there is a backup.
+/// to be decided together: most of them need a decision, the stream has the old rule, or there is a backup.
 ///
 /// # Errors
 /// I/O errors.
 pub(super) fn sort(
     stream: &mut Stream<FileSource>,
+    certain: CertainSettings,
     wrong_keys: &WrongKeys,
     options: &Options<'_>,
 ) -> std::io::Result<Option<Sorted>> {
-    if stream.rows.len() <= MANY || stream.rule != KeyRule::New || options.backup.is_some() {
+    if stream.rule != KeyRule::New || options.backup.is_some() {
         return Ok(None);
     }
-    let Some((settled, format, side)) = healthy::certain_settings(stream)? else { return Ok(None) };
     let mut plain = alone(stream, wrong_keys);
     let mut has_block = false;
     let mut others: Vec<(u32, Seen)> = Vec::new();
     // `is_plain` compares the block sizes.
     let said = std::mem::take(&mut stream.meta.block_size_po2);
     let examined = examine::each(stream, &options.watch, &mut |number, seen| {
-        if plain.contains(number) && is_plain(&seen, format, side) {
+        if plain.contains(number) && is_plain(&seen, &certain) {
             has_block |= seen.voxels == State::Whole;
         } else {
             plain.remove(number);
@@ -102,7 +102,8 @@ pub(super) fn sort(
         let shared: BTreeSet<u32> = shared.into_iter().collect();
         let mut contested = shared.clone();
         for (_, seen) in &others {
-            let (Reading::Exact(place) | Reading::Meant(place, _)) = keys::read(format, seen.key.as_key()) else {
+            let (Reading::Exact(place) | Reading::Meant(place, _)) = keys::read(certain.format, seen.key.as_key())
+            else {
                 continue;
             };
             contested.extend(stream.find(place).and_then(|row| u32::try_from(row).ok()));
@@ -126,7 +127,10 @@ pub(super) fn sort(
     let seen = SeenRows::some(numbers, seen);
     // Plain rows have keys of this format, and blocks of this size if they have any. Only without a block of theirs can the
     // other rows show another size.
-    let settled = if has_block { settled } else { settings::decide_settings(stream, seen.as_slice())? };
+    if certain.by_rows || has_block {
+        return Ok(Some(Sorted { plain, seen, owners, settled: certain.settled }));
+    }
+    let settled = settings::decide_settings(stream, &Evidence::of(seen.as_slice()))?;
     let is_same = settled.unsettled.is_none() && settled.put_right.is_empty();
     Ok(is_same.then_some(Sorted { plain, seen, owners, settled }))
 }

@@ -7,7 +7,7 @@ use crate::damage::Code;
 use crate::godot::stream::loc::{Format, Key};
 use crate::godot::stream::meta::{FORMAT_FIELD, Meta};
 use crate::repair::stream::examine::{Seen, State};
-use crate::repair::stream::keys;
+use crate::repair::stream::keys::FormatCounts;
 use crate::save::{OwnedKey, Stream};
 use crate::source::FileSource;
 
@@ -45,8 +45,46 @@ fn agreed<T: Ord + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
     (set.len() == 1).then(|| set.first().copied()).flatten()
 }
 
+/// What the rows of a stream show of its settings.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// The keys of the rows that can be read.
+    keys: FormatCounts,
+    /// Those of rows with whole blocks.
+    whole_keys: FormatCounts,
+    readable: usize,
+    /// The sizes of whole blocks, and how many blocks have one.
+    sides: BTreeSet<u16>,
+    sized: usize,
+}
+
+impl Evidence {
+    /// The evidence of some rows.
+    pub fn of<'s>(rows: impl IntoIterator<Item = &'s Seen>) -> Self {
+        let mut evidence = Self::default();
+        rows.into_iter().for_each(|seen| evidence.add(seen));
+        evidence
+    }
+
+    /// Adds that of a row.
+    pub fn add(&mut self, seen: &Seen) {
+        let is_whole = seen.voxels == State::Whole;
+        if seen.readable {
+            self.readable += 1;
+            self.keys.add(seen.key.as_key());
+            if is_whole {
+                self.whole_keys.add(seen.key.as_key());
+            }
+        }
+        if is_whole && seen.side > 1 {
+            self.sized += 1;
+            self.sides.insert(seen.side);
+        }
+    }
+}
+
 /// Reads the settings of a stream and compares them with its rows.
-pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Result<Settled> {
+pub(super) fn decide_settings(stream: &Stream<FileSource>, evidence: &Evidence) -> std::io::Result<Settled> {
     let mut rows: Vec<Vec<OwnedKey>> = Vec::new();
     let table = stream.tables.iter().find(|table| table.is("meta"));
     if let Some(table) = table {
@@ -64,20 +102,18 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
         // The row was found on a page that its table lost.
         metas.push(stream.meta);
     }
-    let exact = |format: Format| seen.iter().filter(|s| format.decode(s.key.as_key()).is_ok()).count();
+    let exact = |format: Format| evidence.keys.of(format);
     let said_format = agreed(metas.iter().filter_map(|meta| meta.format));
     let said_size = agreed(metas.iter().filter_map(|meta| meta.block_size_po2));
     let said_version = agreed(metas.iter().filter_map(|meta| meta.version));
-    let readable = seen.iter().filter(|s| s.readable).count();
+    let readable = evidence.readable;
     // The settings may be wrong only if a key is not a position with them.
     let is_contradicted = stream.damage.iter().any(|d| d.code == Code::StreamMetaField && d.field == FORMAT_FIELD);
     let doubted = is_contradicted || said_format.is_none_or(|format| exact(format) < readable);
     // If several formats fit the keys of all rows, those of the whole rows may decide: the copy has only these.
-    let is_whole = |s: &Seen| s.voxels == State::Whole;
     let told_format =
-        doubted.then(|| infer_key_format(seen, |_| true).or_else(|| infer_key_format(seen, is_whole))).flatten();
-    let whole = || seen.iter().filter(|s| s.voxels == State::Whole && s.side > 1);
-    let told_size = agreed(whole().map(|s| s.side)).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
+        if doubted { evidence.keys.infer_format().or_else(|| evidence.whole_keys.infer_format()) } else { None };
+    let told_size = agreed(evidence.sides.iter()).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
     let format = match (said_format, told_format) {
         // A valid format is overruled if hardly any key has it, or if blocks have neighbours by another one only.
         (Some(said), Some(told)) if said != told && (is_contradicted || 2 * exact(said) < readable) => {
@@ -86,7 +122,7 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
         (said, told) => said.or(told),
     };
     let block_size_po2 = match (said_size, told_size) {
-        (Some(said), Some(told)) if said != told && whole().count() >= OVERRULE => Some(told),
+        (Some(said), Some(told)) if said != told && evidence.sized >= OVERRULE => Some(told),
         (said, told) => said.or(told),
     };
     let has_format = table.is_none_or(|table| table.columns().len() > 2);
@@ -104,12 +140,6 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
         settled.compare(&metas);
     }
     Ok(settled)
-}
-
-/// The format of the keys of those readable rows that `takes` accepts.
-fn infer_key_format(seen: &[Seen], takes: impl Fn(&Seen) -> bool) -> Option<Format> {
-    let keys: Vec<Key<'_>> = seen.iter().filter(|s| s.readable && takes(s)).map(|s| s.key.as_key()).collect();
-    keys::infer_key_format(&keys)
 }
 
 impl Settled {
@@ -146,7 +176,11 @@ impl Settled {
         let mut put_right = Vec::new();
         for (field, at, is, was, by) in fields {
             let Some(is) = is.filter(|is| was != Some(*is)) else { continue };
-            put_right.push(Setting { field, was: raw(at), is, why: why(by) });
+            let was = raw(at);
+            // Another field may be why its value was not taken.
+            if was.as_ref() != Some(&is.to_string()) {
+                put_right.push(Setting { field, was, is, why: why(by) });
+            }
         }
         self.put_right = put_right;
     }

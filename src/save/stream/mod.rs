@@ -152,12 +152,12 @@ impl<S: Source> Stream<S> {
             rowid_keys: false,
             order: OnceLock::new(),
         };
-        stream.read_structure(layout.rule);
+        stream.read_structure(layout);
         Ok(Some(stream))
     }
 
     /// Reads the schema, the trees and the free pages, and rows on pages that damaged trees no longer lead to.
-    fn read_structure(&mut self, rule: Option<KeyRule>) {
+    fn read_structure(&mut self, layout: &Layout) {
         let known = self.damage.iter().all(|d| d.code != Code::StreamNotDatabase);
         let (declared, in_file) = (self.pages.declared(), self.pages.in_file());
         if self.pages.overlay.is_none() && declared > in_file {
@@ -205,7 +205,7 @@ impl<S: Source> Stream<S> {
         if known {
             self.beyond(declared);
         }
-        found.finish(self, known, rule);
+        found.finish(self, known, layout);
         places::report_other_format(self);
     }
 
@@ -268,6 +268,8 @@ impl<S: Source> Stream<S> {
 pub(crate) struct Layout {
     /// How positions above LOD 0 are stored, if it is given.
     pub rule: Option<KeyRule>,
+    /// The format of keys, if that of the settings is known to be wrong.
+    pub format: Option<Format>,
     /// Bytes of a page, by the pages themselves.
     page_size: Option<u32>,
     /// What was undone.

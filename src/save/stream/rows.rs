@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::Stream;
 use super::index_match::{self, Named, Sum};
 use super::packed::{Entry, Packed, StoredKey};
 use super::places::{apply_rule, by_old_rule, infer_format, place_rows};
 use super::row_order::RowOrder;
 use super::schema::Table;
 use super::sort::sort;
+use super::{Layout, Stream};
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::stream::loc::{Format, Key, KeyRule, Place};
@@ -365,7 +365,7 @@ impl Found {
 
     /// Settings and positions, and how they agree.
     /// `rule` is how positions above LOD 0 are stored; inferred if not given.
-    pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool, rule: Option<KeyRule>) {
+    pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool, layout: &Layout) {
         let stale = self.find_stale(stream);
         let Self { mut rows, over, meta, mut meta_damage, of_table, of_index, misplaced, .. } = self;
         rows.fit();
@@ -406,9 +406,9 @@ impl Found {
         }
         // The engine uses the last row.
         stream.meta = meta.last().copied().unwrap_or_default();
-        stream.format = stream.meta.format.or_else(|| infer_format(&rows));
+        stream.format = layout.format.or(stream.meta.format).or_else(|| infer_format(&rows));
         let format = stream.format;
-        apply_rule(stream, rule, || place_rows(rows.iter(), format, (&stale, &misplaced)));
+        apply_rule(stream, layout.rule, || place_rows(rows.iter(), format, (&stale, &misplaced)));
         // Instances by the old rule may share the place of a block.
         let is_old = stream.rule == KeyRule::Old;
         let is_bare = |row: &StreamRow| is_old && row.voxels == Blob::Null;
