@@ -230,7 +230,11 @@ fn run_as_placed(save: &Save, missing: Vec<Finding>, options: &Options<'_>, mut 
         summary.unread += u64::from(finding.code().is_unread());
         sink(finding);
     }
-    for finding in missing {
+    let copied = match options.level {
+        Level::Semantic => pak::copied_files(save, &|| options.cancelled()),
+        _ => Vec::new(),
+    };
+    for finding in missing.into_iter().chain(copied) {
         summary.counts.add(&finding);
         sink(finding);
     }
@@ -300,6 +304,10 @@ pub fn walk(
     options.watch.begin(Step::Walking, save.regions().map(|(_, file)| file.len).sum());
     let (_, doubts) = find_doubts(save, options);
     let mut counts = Counts::default();
+    for finding in pak::copied_files(save, &|| options.cancelled()) {
+        counts.add(&finding);
+        sink(finding);
+    }
     // Exchanged chunks of pak regions, and rows of streams.
     let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
     for file in save.files().filter(|file| matches!(file, File::Pak(..) | File::Stream(_))) {

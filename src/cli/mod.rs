@@ -111,7 +111,7 @@ pub fn main() -> ExitCode {
     let arguments = match parse(given.clone()) {
         Ok(arguments) => arguments,
         Err(error) => {
-            if let Some(sentence) = refused_format(&error, &given) {
+            if let Some(sentence) = refused_format(&error, &given).or_else(|| bare_destination(&error, &given)) {
                 output::complain(&sentence);
                 return end(Exit::USAGE);
             }
@@ -226,20 +226,44 @@ fn mistyped_command(given: &[OsString]) -> Option<String> {
     }
 }
 
-/// The sentence for a value of `--format` that a command does not have: it names those that it has.
-fn refused_format(error: &clap::Error, given: &[OsString]) -> Option<String> {
-    let text = |kind| match error.get(kind) {
+/// A text that an error of the arguments is about.
+fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
+    }
+}
+
+/// The command among the arguments.
+fn command_of(given: &[OsString]) -> Option<&str> {
+    let program = program();
+    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+    given.iter().skip(1).filter_map(|word| word.to_str()).find(|word| names.contains(word))
+}
+
+/// The sentence for a destination without the option that it needs, as other programs take it.
+fn bare_destination(error: &clap::Error, given: &[OsString]) -> Option<String> {
+    let argument = text_of(error, ContextKind::InvalidArg)?;
+    let is_path = argument == "-o" || !argument.starts_with('-');
+    let command = command_of(given).filter(|_| error.kind() == ErrorKind::UnknownArgument && is_path)?;
+    let (source, option) = match command {
+        "repair" | "convert" | "export" => (" SAVE", "--out"),
+        "demo" => ("", "--write"),
+        _ => return None,
     };
+    let argument = voxscope::printable::printable(argument);
+    Some(format!("`{argument}`: what is written is named with `{option}`: `voxscope {command}{source} {option} NEW`"))
+}
+
+/// The sentence for a value of `--format` that a command does not have: it names those that it has.
+fn refused_format(error: &clap::Error, given: &[OsString]) -> Option<String> {
+    let text = |kind| text_of(error, kind);
     if error.kind() != ErrorKind::InvalidValue || !text(ContextKind::InvalidArg)?.starts_with("--format ") {
         return None;
     }
     let Some(ContextValue::Strings(formats)) = error.get(ContextKind::ValidValue) else { return None };
     let (last, others) = formats.split_last()?;
-    let program = program();
-    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-    let command = given.iter().skip(1).filter_map(|word| word.to_str()).find(|word| names.contains(word))?;
+    let command = command_of(given)?;
     let format = voxscope::printable::printable(text(ContextKind::InvalidValue)?);
     Some(format!("`voxscope {command}` has no format `{format}`: it writes {} or {last}", others.join(", ")))
 }

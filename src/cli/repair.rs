@@ -99,7 +99,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         if of_backup == Exit::FAILED {
             return Err(Failure::Failed("nothing of the backup can be read".to_owned()));
         }
-        return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
+        let path = arguments.from_backup.as_deref().map(voxscope::printable::path).unwrap_or_default();
+        let is = backup.as_ref().map_or("no save", kind_of);
+        return Err(Failure::Usage(format!("--from-backup {path}: it is {is}, and must be a save of Godot Voxel")));
     }
     if let (Some(backup), Some(path)) = (&backup, &arguments.from_backup) {
         let has = |save: &Save, is_block_files: bool| {
@@ -133,12 +135,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|done| {
             let few = repair::totals(&save, &done.plan);
-            // If the copy lacks most blocks, a plan shows whether the level likely keeps them. The regions are already solved.
+            // What the copy lacks may be there at the level likely. The regions are already solved.
             if arguments.level == Level::Certain
-                && few.lacks_most(few.lost)
+                && done.plan.leaves_damage()
                 && let Ok(likely) = repair::plan(&save, &options_of(true))
             {
-                more.totals.needs_likely = repair::outlook(few, repair::totals(&save, &likely)).needs_likely;
+                let outlook = repair::outlook(few, repair::totals(&save, &likely));
+                more.totals = Totals { likely: outlook.likely.saturating_sub(few.likely), ..outlook };
             }
             more.has_cause = done.has_cause;
             (done.plan, Some(done.check))

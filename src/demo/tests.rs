@@ -23,6 +23,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::RegionMissing,
     Code::ForestEmpty,
     Code::LodGap,
+    Code::PakCopied,
     Code::PakMisplaced,
     Code::StreamMisplaced,
     Code::StreamNoVoxels,

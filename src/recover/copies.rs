@@ -49,6 +49,13 @@ pub struct Copied {
     pub is_contradicted: bool,
 }
 
+/// Whether so many of all files have the blocks of others that the world may repeat itself. One pair of files beside others shows
+/// no pattern, however few the others are.
+pub(crate) const fn is_pattern(repeated: usize, all: usize) -> bool {
+    let is_one_pair = repeated == 2 && all > 2;
+    repeated * COPY.share > all && !is_one_pair
+}
+
 /// Finds the files with the blocks of others, in their order.
 #[must_use]
 pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
@@ -64,9 +71,7 @@ pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
     if same.is_empty() {
         return Vec::new();
     }
-    // One pair of files beside others shows no pattern, however few the others are.
-    let is_one_pair = repeated == 2 && all > 2;
-    let repeats = repeated * COPY.share > all && !is_one_pair;
+    let repeats = is_pattern(repeated, all);
     let mut table = Table::new(files);
     let mut found = Vec::new();
     for group in same.values().filter(|group| group.len() <= COPY.files) {

@@ -224,7 +224,10 @@ pub fn walk<S: Source + ?Sized>(
         }
         let found = match walker.block(at, &mut budget)? {
             Some(block) => Some(block),
-            None => walker.spliced(at, &walk, &mut budget)?,
+            None => match walker.spliced(at, &walk, &mut budget)? {
+                Some(block) if walker.hides_others(&block, &walk, &mut budget)? => None,
+                spliced => spliced,
+            },
         };
         match found {
             Some(block) => {
@@ -349,6 +352,28 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             }
         }
         Ok(found)
+    }
+
+    /// Whether whole blocks that are nowhere else are between the parts of a block. What is there after a move is what was moved
+    /// before. Otherwise the beginning of another block was copied to the first part.
+    fn hides_others(&mut self, block: &Walked, walk: &Walk, budget: &mut u64) -> io::Result<bool> {
+        let Some(splice) = block.splice else { return Ok(false) };
+        // That block is whole where the first part was copied from.
+        let original = block.first + splice.gap;
+        if self.block(original, budget)?.is_none_or(|other| other.content != block.content) {
+            return Ok(false);
+        }
+        let mut at = splice.at;
+        while at < original {
+            match self.block(at, budget)? {
+                Some(other) if walk.blocks.iter().rev().all(|walked| walked.content != other.content) => {
+                    return Ok(true);
+                }
+                Some(other) => at = other.end(),
+                None => at += 1,
+            }
+        }
+        Ok(false)
     }
 
     fn decode(

@@ -433,7 +433,7 @@ pub(super) const LIKENESS: LikenessWeights = LikenessWeights {
 };
 
 /// The numbers by which region files with the blocks of others are found.
-pub(super) struct CopyWeights {
+pub(crate) struct CopyWeights {
     /// The fewest different blocks, and the bytes of sectors from which on fewer are enough. Chosen: a few small blocks may be alike by
     /// chance.
     pub blocks: usize,
@@ -448,5 +448,5 @@ pub(super) struct CopyWeights {
     pub against: f64,
 }
 
-pub(super) const COPY: CopyWeights =
+pub(crate) const COPY: CopyWeights =
     CopyWeights { blocks: 4, bytes: 8192, files: 3, share: 4, sure: 8.0, against: 2.0 };

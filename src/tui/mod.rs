@@ -278,10 +278,10 @@ impl App {
                 let index = Arc::new(index);
                 self.generation += 1;
                 (self.failure, self.outdated) = (None, None);
+                let item = self.selected_item();
                 match self.index.replace(Arc::clone(&index)) {
                     Some(old) => {
-                        self.selection.node = old.same_node(&index, self.selection.node);
-                        self.selection.item = None;
+                        self.keep_selection(&old, &index, item);
                         self.history.map(|node| old.same_node(&index, node));
                         self.panes.tree.reopen(&old, &index);
                     }
@@ -311,6 +311,19 @@ impl App {
                 self.outdated = Some(why);
             }
         }
+    }
+
+    /// Selects in a save that was read again what was selected before; `item` is the file that was.
+    fn keep_selection(&mut self, old: &Index, new: &Index, item: Option<ItemId>) {
+        let node = old.same_node(new, self.selection.node);
+        let same = item.and_then(|item| new.item_of(old.same_node(new, old.node_of(item)?)));
+        if item.is_some() && same.is_none() {
+            // What was selected in a file that is gone is in no other one.
+            self.selection = Selection { node, ..Selection::default() };
+            return;
+        }
+        self.selection.node = node;
+        self.selection.item = same.filter(|_| self.selects_directory());
     }
 
     /// Shows a message in the bottom line.

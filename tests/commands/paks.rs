@@ -259,3 +259,31 @@ fn a_wrong_header_is_no_sign_of_a_cut_file() {
     let all: Vec<&str> = causes.as_array().unwrap().iter().map(|cause| cause["cause"].as_str().unwrap()).collect();
     assert_eq!(all, ["storage-damaged"], "{causes}");
 }
+
+#[test]
+fn a_pak_region_with_the_chunks_of_another_one_is_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/pak-copied");
+    let json = checked(&save);
+    let files = |json: &Json| -> Vec<String> {
+        let findings = json["findings"].as_array().unwrap().iter();
+        let of_copies = findings.filter(|finding| finding["code"] == "pak-copied");
+        of_copies.map(|finding| finding["file"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(files(&json), ["x0_y0_z0.region", "x1_y0_z0.region"]);
+    assert_eq!(json["causes"][0]["cause"], "file-copied");
+    let said = run(&["check", &save]);
+    assert_eq!(said.code, Some(4), "{}", said.out);
+    assert!(!joined(&said.out).contains("voxscope repair"), "a repair keeps both files: {}", said.out);
+    assert_eq!(run(&["repair", &save, "--plan"]).out.lines().next(), Some("Nothing to repair."));
+
+    // A room of which most files are alike repeats itself.
+    let at = |name: &str| std::path::Path::new(&save).join(name);
+    fs::copy(at("x0_y0_z0.region"), at("x2_y0_z0.region")).unwrap();
+    assert_eq!(files(&checked(&save)), [] as [&str; 0]);
+    fs::remove_file(at("x2_y0_z0.region")).unwrap();
+
+    // As does one of two files.
+    fs::remove_file(at("x0_y0_z1.region")).unwrap();
+    assert_eq!(files(&checked(&save)), [] as [&str; 0]);
+}

@@ -6,6 +6,21 @@ use crate::common::committed;
 use crate::{Demo, run};
 
 #[test]
+fn a_destination_without_its_option_is_told_the_option() {
+    for (arguments, option) in [
+        (&["repair", "save", "out"][..], "voxscope repair SAVE --out NEW"),
+        (&["repair", "save", "-o", "out"], "voxscope repair SAVE --out NEW"),
+        (&["convert", "save", "out"], "voxscope convert SAVE --out NEW"),
+        (&["export", "save", "out.png"], "voxscope export SAVE --out NEW"),
+        (&["demo", "out"], "voxscope demo --write NEW"),
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, Some(16), "{}", run.err);
+        assert!(run.err.contains(option), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
 fn every_command_takes_the_older_names_of_the_text_format() {
     let demo = Demo::new();
     let save = &demo.path("damaged/channel-cut");

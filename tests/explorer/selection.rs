@@ -49,6 +49,38 @@ fn the_cursor_of_every_table_and_map_selects() {
 }
 
 #[test]
+fn a_save_that_is_read_again_keeps_its_place() {
+    for name in ["current", "lods", "old-2020", "2021-blocks-v2", "pak-room", "block-files"] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        // In the middle of the table of the directory.
+        let place = |driver: &voxscope::tui::Driver| {
+            let app = &driver.app;
+            (app.selected_item(), app.selection.slot, app.selected_slot().and_then(|slot| slot.position))
+        };
+        driver.keys("2 end up up");
+        let before = place(&driver);
+        assert!(driver.app.selects_directory() && before.2.is_some(), "{name}");
+        driver.keys("R 5");
+        assert_eq!(place(&driver), before, "{name}");
+        let screen = driver.text_screen();
+        assert!(!screen.contains("there is no block in slot"), "{name}\n{screen}");
+    }
+}
+
+#[test]
+fn what_was_selected_in_a_file_that_is_gone_is_in_no_other_one() {
+    let (mut driver, dir) = on("current", 120, 40);
+    driver.keys("2 end");
+    let index = driver.app.index.clone().unwrap();
+    let path = index.paths[driver.app.selected_item().unwrap()].clone();
+    std::fs::remove_file(&path).unwrap();
+    driver.keys("R 5");
+    assert!(!driver.text_screen().contains("there is no block in slot"), "{}", driver.text_screen());
+    let index = driver.app.index.clone().unwrap();
+    assert!(driver.app.selected_item().is_some_and(|item| index.paths[item] != path) && dir.path().exists());
+}
+
+#[test]
 fn the_worst_finding_is_told_in_full_from_the_first_frame() {
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let (mut driver, _dir) = on("block-epilogue", columns, rows);

@@ -44,7 +44,7 @@ impl CauseKind {
             }
             Self::NewWorld => code == Code::ForestEmpty,
             Self::Renamed => RENAMED.contains(&code),
-            Self::Copied => code == Code::RegionCopied,
+            Self::Copied => matches!(code, Code::RegionCopied | Code::PakCopied),
             Self::CopyCut | Self::DiskFull => {
                 let is_of_file = matches!(code, Code::RegionNeverStored | Code::BlockPrefix);
                 CUT.contains(&code) || PAGES.contains(&code) || is_of_file
@@ -128,7 +128,7 @@ pub(super) const RENAMED: [Code; 7] = [
 
 /// Codes above note that do not show changed bytes: something is missing, unknown here, or disagrees with another part of the
 /// save.
-const UNCHANGED: [Code; 25] = [
+const UNCHANGED: [Code; 26] = [
     Code::InstancesTwice,
     Code::LinkSkipped,
     Code::MapBeyondDim,
@@ -151,6 +151,7 @@ const UNCHANGED: [Code; 25] = [
     Code::NpyShape,
     Code::NpyVersion,
     Code::OverLimit,
+    Code::PakCopied,
     Code::RegionCopied,
     Code::RegionFormatUnknown,
     Code::StreamMetaMissing,

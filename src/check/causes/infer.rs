@@ -70,10 +70,17 @@ impl Evidence {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, others));
         }
         causes.extend(self.renamed());
-        let doubled = self.count(&[Code::RegionCopied]);
-        if doubled > 0 {
-            let evidence = format!("{} {} the blocks of another one", count(doubled, "region file"), has(doubled));
-            causes.push(Cause::new(CauseKind::Copied, 0, vec![evidence], &[]).with_step(Some(Code::RegionCopied)));
+        let [regions, paks] = [Code::RegionCopied, Code::PakCopied].map(|code| self.count(&[code]));
+        if regions + paks > 0 {
+            let mut evidence = Vec::new();
+            if regions > 0 {
+                evidence.push(format!("{} {} the blocks of another one", count(regions, "region file"), has(regions)));
+            }
+            if paks > 0 {
+                evidence.push(format!("{} {} the chunks of another one", count(paks, "pak region"), has(paks)));
+            }
+            let step = if regions > 0 { Code::RegionCopied } else { Code::PakCopied };
+            causes.push(Cause::new(CauseKind::Copied, 0, evidence, &[]).with_step(Some(step)));
         }
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {

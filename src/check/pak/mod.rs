@@ -1,10 +1,12 @@
 //! Rules over a pak region: its records, the owners of its blocks, and every chunk.
 
+mod copies;
 mod evidence;
 
 use std::cell::RefCell;
 use std::io;
 
+pub(super) use self::copies::copied as copied_files;
 use self::evidence::Evidence;
 pub(super) use self::evidence::{chunks_of_others, uncounted_words};
 use crate::bytes::Span;

@@ -168,6 +168,7 @@ codes! {
     PakShape = "pak-shape", Warning, "a length that fits no shape of a chunk", pak::SHAPE;
     PakName = "pak-name", Warning, "a name that the game does not look for", pak::NAME;
     PakPlace = "pak-place", Warning, "a position in the file name that its chunks cannot have", pak::PLACE;
+    PakCopied = "pak-copied", Warning, "a pak region with the chunks of another", pak::COPIED;
     PakDuplicate = "pak-duplicate", Warning, "two files for one region", pak::DUPLICATE;
 
     // Instance data.

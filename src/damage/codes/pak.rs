@@ -174,6 +174,12 @@ pub(super) const PLACE: Text = Text {
     explanation: "The name of a pak region is its position, counted in regions. The chunks of that region must have coordinates that fit 32 bits, and a file of 1,024 records holds only the layer of chunks with y = 0, so its name contains y0. This name says something else. The chunks are still read, at the position that the name gives if there is one.",
 };
 
+pub(super) const COPIED: Text = Text {
+    messages: &[any("chunks of the file are also in another pak region", "that of region {found}")],
+    next: "Look at both places in the game, and take the wrong file from a backup, or move it out of the save.",
+    explanation: "Two pak regions of a room have the same chunks in the same records, at least four different ones, or 8 KiB of them: a file was copied over another one, or to a second name. The file does not show which of the two the game wrote, so `repair` keeps both. The chunks that the game had saved under the name of the copy are lost unless there is a backup. Rooms in which more than a quarter of the files are like others repeat themselves, and are not reported; one pair beside other files is.",
+};
+
 pub(super) const DUPLICATE: Text = Text {
     messages: &[any("another file has the name of the same region {found}", "")],
     next: "Keep the file with the plain name, which is the one the game reads, and move the other out of the save. `voxscope repair SAVE --out NEW` moves it to lost+found.",

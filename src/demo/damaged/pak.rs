@@ -1,5 +1,6 @@
 //! Pak regions: header, records, blocks, streams, chunks and names.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -100,6 +101,13 @@ pub(super) const SAMPLES: &[Sample] = &[
     }),
     Sample::damaged("pak-place", "A region of a layer that no file has.", &[Code::PakPlace], |dir| {
         pair(dir, "x0_y1_z0.region")
+    }),
+    Sample::damaged("pak-copied", "A pak region was copied over another one.", &[Code::PakCopied], |dir| {
+        let chunks = &[0, 1, 32, 33, 1023][..];
+        for region in [[0; 3], [1, 0, 0], [0, 0, 1]] {
+            PakSpec { region, chunks, ..PakSpec::default() }.write(dir)?;
+        }
+        fs::copy(dir.join("x0_y0_z0.region"), dir.join("x1_y0_z0.region")).map(drop)
     }),
     Sample::damaged("pak-duplicate", "Two files for one region.", &[Code::PakDuplicate], |dir| {
         pair(dir, "x00_y0_z0.region")

@@ -111,7 +111,7 @@ pub(super) fn can_accept(app: &App) -> bool {
 /// Accepts the candidate, or takes that back. Nothing is written: the command gets an argument.
 fn accept(app: &mut App) {
     let Some(choice) = choice(app) else {
-        app.show_message("There is nothing to accept: only a whole block without a place can be put into one.".into());
+        app.show_message("Nothing to accept: this block has a place, or is not whole.".into());
         return;
     };
     let list = &mut app.panes.repair.accepted;

@@ -168,7 +168,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                app.show_message("Only blocks with a place can be shown: lines marked ?, ~ or =.".into());
+                app.show_message("No place is known for the block of this line.".into());
             }
             at
         }
