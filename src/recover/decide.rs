@@ -1,6 +1,6 @@
 //! What is sure enough to be written, and what is only likely.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
@@ -123,8 +123,48 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         let (slot, position, voxels) = (entry.slot, entry.position, certainty);
         placed.push(Placed { slot, position, block, certainty, voxels, p, moved });
     }
+    exchange_back(solver, r, &mut placed);
     placed.sort_by_key(|p| p.slot);
     placed
+}
+
+/// Exchanges blocks that the seams contradict where each of two fits the place of the other: the order shows an entry in the place
+/// of another one if the entries of both were exchanged. No such place is certain.
+fn exchange_back(solver: &Solver<'_>, r: usize, placed: &mut [Placed]) {
+    let case = solver.cases[r];
+    if solver.trust() < DECISION.trusted || case.is_large() {
+        return;
+    }
+    let mut cache = HashMap::new();
+    let mut fit = |block: usize, position: [i32; 3]| {
+        let near = solver.near(case.lod, position);
+        solver.fit(r, block, &near, &mut cache)
+    };
+    let contradicted: Vec<usize> = (0..placed.len())
+        .filter(|&k| placed[k].certainty == Certainty::Certain && !placed[k].moved)
+        .filter(|&k| fit(placed[k].block, placed[k].position) < DECISION.contradicted_seam)
+        .collect();
+    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    for (n, &a) in contradicted.iter().enumerate() {
+        for &b in &contradicted[n + 1..] {
+            let fits = [(a, b), (b, a)].map(|(own, other)| fit(placed[own].block, placed[other].position));
+            if fits.iter().all(|odds| *odds > 0.0) && case.content(placed[a].block) != case.content(placed[b].block) {
+                pairs.push((fits.iter().sum(), a, b));
+            }
+        }
+    }
+    pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut exchanged = HashSet::new();
+    for (_, a, b) in pairs {
+        if !exchanged.contains(&a) && !exchanged.contains(&b) {
+            exchanged.extend([a, b]);
+            (placed[a].block, placed[b].block) = (placed[b].block, placed[a].block);
+            for k in [a, b] {
+                placed[k].lower(Certainty::Likely, Weights::default().likely);
+                placed[k].moved = true;
+            }
+        }
+    }
 }
 
 /// Blocks that were saved since the table was written, and for which no entry was found.
