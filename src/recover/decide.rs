@@ -7,6 +7,13 @@ use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
 use crate::recover::weights::{DECISION, Weights};
 
+/// Log-odds of its seams from which on a block is not tried in the place of another one. Chosen.
+const BEYOND_EXCHANGE: f64 = 6.0;
+
+/// What two blocks gain at least in each other's places, as log-odds, if the order has exchanged them. Chosen: in 303 samples and saves
+/// of killed games no pair gains so much.
+const EXCHANGE_GAIN: f64 = 8.0;
+
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
@@ -128,8 +135,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     placed
 }
 
-/// Exchanges blocks that the seams contradict where each of two fits the place of the other: the order shows an entry in the place
-/// of another one if the entries of both were exchanged. No such place is certain.
+/// Exchanges two blocks if one of them contradicts its neighbours and each fits the place of the other: where two entries were
+/// exchanged, the order has the block of each in the slot of the other. Neither place is certain then.
 fn exchange_back(solver: &Solver<'_>, r: usize, placed: &mut [Placed]) {
     let case = solver.cases[r];
     if solver.trust() < DECISION.trusted || case.is_large() {
@@ -140,16 +147,16 @@ fn exchange_back(solver: &Solver<'_>, r: usize, placed: &mut [Placed]) {
         let near = solver.near(case.lod, position);
         solver.fit(r, block, &near, &mut cache)
     };
-    let contradicted: Vec<usize> = (0..placed.len())
-        .filter(|&k| placed[k].certainty == Certainty::Certain && !placed[k].moved)
-        .filter(|&k| fit(placed[k].block, placed[k].position) < DECISION.contradicted_seam)
-        .collect();
+    let kept = (0..placed.len()).filter(|&k| placed[k].certainty == Certainty::Certain && !placed[k].moved);
+    let odds: Vec<(usize, f64)> = kept.map(|k| (k, fit(placed[k].block, placed[k].position))).collect();
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
-    for (n, &a) in contradicted.iter().enumerate() {
-        for &b in &contradicted[n + 1..] {
+    for &(a, own) in odds.iter().filter(|(_, odds)| *odds < 0.0) {
+        for &(b, other) in odds.iter().filter(|(k, odds)| (*odds >= 0.0 || *k > a) && *odds < BEYOND_EXCHANGE) {
             let fits = [(a, b), (b, a)].map(|(own, other)| fit(placed[own].block, placed[other].position));
-            if fits.iter().all(|odds| *odds > 0.0) && case.content(placed[a].block) != case.content(placed[b].block) {
-                pairs.push((fits.iter().sum(), a, b));
+            let gain = fits.iter().sum::<f64>() - own - other;
+            let is_clear = gain >= EXCHANGE_GAIN && fits.iter().all(|odds| *odds > 0.0);
+            if is_clear && case.content(placed[a].block) != case.content(placed[b].block) {
+                pairs.push((gain, a, b));
             }
         }
     }
