@@ -322,10 +322,11 @@ fn report(
         false if is_region => Written::RegionFile,
         false => Written::Save,
     });
-    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
-        writeln!(out, "{}", wrapped(&line, "  "))?;
-    }
-    for line in likely_words(&more.totals) {
+    let mut lines: Vec<String> = totals.iter().flat_map(|totals| repair::total_words(totals, written)).collect();
+    // The last one of a copy says what to do with it.
+    let likely_at = lines.len().saturating_sub(usize::from(written.is_some()));
+    lines.splice(likely_at..likely_at, likely_words(&more.totals));
+    for line in lines {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     let end = match check {

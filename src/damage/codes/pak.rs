@@ -176,7 +176,7 @@ pub(super) const PLACE: Text = Text {
 
 pub(super) const COPIED: Text = Text {
     messages: &[any("chunks of the file are also in another pak region", "that of region {found}")],
-    next: "Run `voxscope export SAVE --map NEW`: it draws the room, so that you see which of the two files does not continue those beside it. Take that one from a backup, or move it out of the save.",
+    next: "Run `voxscope SAVE`, or start the game, and look at both places: the wrong file does not continue those beside it. Take it from a backup, or move it out of the save.",
     explanation: "Two pak regions of a room have the same chunks in the same records, at least four different ones, or 8 KiB of them: a file was copied over another one, or to a second name. The file does not show which of the two the game wrote, so `repair` keeps both. The chunks that the game had saved under the name of the copy are lost unless there is a backup. Rooms in which more than a quarter of the files are like others repeat themselves, and are not reported; one pair beside other files is.",
 };
 
