@@ -363,12 +363,11 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         if self.block(original, budget)?.is_none_or(|other| other.content != block.content) {
             return Ok(false);
         }
+        let moved = || walk.blocks.iter().rev().take(index(splice.gap.into()));
         let mut at = splice.at;
         while at < original {
             match self.block(at, budget)? {
-                Some(other) if walk.blocks.iter().rev().all(|walked| walked.content != other.content) => {
-                    return Ok(true);
-                }
+                Some(other) if moved().all(|walked| walked.content != other.content) => return Ok(true),
                 Some(other) => at = other.end(),
                 None => at += 1,
             }

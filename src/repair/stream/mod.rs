@@ -290,7 +290,12 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     if other.is_some() {
         // One stream at a time is in memory.
         drop(stream);
-        let Some(again) = older::open_with_keys(save, file, other)? else { return Ok(plan) };
+        let Some(again) = older::open_with_keys(save, file, other)? else {
+            // It changed since it was read.
+            (plan.action, plan.why) = (Action::SetAside, "no row of it can be read");
+            plan.handle(save);
+            return Ok(plan);
+        };
         stream = again;
     }
     let wrong_keys = WrongKeys::find(&stream, options).map_err(failed)?;
