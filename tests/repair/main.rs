@@ -173,6 +173,38 @@ fn contents_of(copy: &Path) -> HashSet<Vec<u8>> {
 }
 
 #[test]
+fn a_sector_that_was_copied_elsewhere_hides_no_block() {
+    let dir = tempfile::tempdir().unwrap();
+    let healthy = dir.path().join("healthy");
+    demo::write_forest(&healthy, &demo::ForestSpec::default(), None).unwrap();
+    let save = Save::open(&healthy, &Options::default()).unwrap();
+    let (forest, file) = save.regions().max_by_key(|(_, file)| file.len).unwrap();
+    let region = save.region(forest, file).unwrap().unwrap();
+    let mut long: Vec<_> = region.entries.iter().map(|listed| listed.entry).filter(|e| e.count() > 1).collect();
+    long.sort_by_key(|entry| entry.first());
+    let all = whole_blocks(&save, forest, file);
+    let mut tried = 0;
+    for (n, (onto, from)) in long.iter().zip(long.iter().skip(3)).enumerate() {
+        let source = dir.path().join(format!("source-{n}"));
+        common::copy_dir(&healthy, &source);
+        let path = source.join(forest.dir.strip_prefix(&healthy).unwrap()).join(&file.name);
+        let mut bytes = fs::read(&path).unwrap();
+        let [onto_at, from_at] = [onto, from].map(|entry| region.span(*entry).start as usize);
+        let size = region.header.format.sector_size as usize;
+        bytes.copy_within(from_at..from_at + size, onto_at);
+        fs::write(&path, bytes).unwrap();
+        let copy = dir.path().join(format!("copy-{n}"));
+        mend(&source, &copy, false);
+        let kept = contents_of(&copy);
+        // One block lost its first sector.
+        let lost = all.iter().filter(|plain| !kept.contains(*plain)).count();
+        assert!(lost <= 1, "{lost} blocks are lost: sector {} over sector {}", from.first(), onto.first());
+        tried += 1;
+    }
+    assert!(tried > 3, "{tried}");
+}
+
+#[test]
 fn destinations_that_would_harm_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("world");

@@ -315,6 +315,7 @@ fn every_finding_is_where_it_should_be() {
     ];
     // Chunks without an owner, which most of these leave, are looked at where they are repaired.
     let mut shown: Vec<Code> = vec![
+        PakCopied,
         PakName,
         PakDuplicate,
         PakPlace,
