@@ -258,6 +258,7 @@ fn samples_of_crashes_have_their_causes() {
         ("copy-cut", CauseKind::CopyCut),
         ("copy-name", CauseKind::Renamed),
         ("region-copied", CauseKind::Copied),
+        ("pak-copied", CauseKind::Copied),
         ("block-file-name", CauseKind::Renamed),
         ("pak-place", CauseKind::Renamed),
         ("region-missing", CauseKind::CopyIncomplete),

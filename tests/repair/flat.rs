@@ -17,6 +17,8 @@ const LEFT: &[(&str, &[Code])] = &[
     ("pak-shape", &[Code::PakShape]),
     // More than is read: it may be whole.
     ("pak-bomb", &[Code::OverLimit]),
+    // Which of the two files is right, they do not show.
+    ("pak-copied", &[Code::PakCopied]),
     // Which place the file has, only who moved it knows.
     ("pak-place", &[Code::PakPlace]),
     // Nothing but the description has the step of the cells.
