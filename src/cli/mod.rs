@@ -226,7 +226,7 @@ fn mistyped_command(given: &[OsString]) -> Option<String> {
     }
 }
 
-/// A text that an error of the arguments is about.
+/// The text that an error of the arguments has about something.
 fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -241,7 +241,7 @@ fn command_of(given: &[OsString]) -> Option<&str> {
     given.iter().skip(1).filter_map(|word| word.to_str()).find(|word| names.contains(word))
 }
 
-/// The sentence for a destination without the option that it needs, as other programs take it.
+/// The sentence for a destination that is given without its option, as other programs take it.
 fn bare_destination(error: &clap::Error, given: &[OsString]) -> Option<String> {
     let argument = text_of(error, ContextKind::InvalidArg)?;
     let is_path = argument == "-o" || !argument.starts_with('-');
@@ -252,7 +252,9 @@ fn bare_destination(error: &clap::Error, given: &[OsString]) -> Option<String> {
         _ => return None,
     };
     let argument = voxscope::printable::printable(argument);
-    Some(format!("`{argument}`: what is written is named with `{option}`: `voxscope {command}{source} {option} NEW`"))
+    Some(format!(
+        "unexpected `{argument}`: `{option}` names the destination: `voxscope {command}{source} {option} NEW`"
+    ))
 }
 
 /// The sentence for a value of `--format` that a command does not have: it names those that it has.

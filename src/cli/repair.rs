@@ -140,8 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 && done.plan.leaves_damage()
                 && let Ok(likely) = repair::plan(&save, &options_of(true))
             {
-                let outlook = repair::outlook(few, repair::totals(&save, &likely));
-                more.totals = Totals { likely: outlook.likely.saturating_sub(few.likely), ..outlook };
+                more.totals = beyond(few, repair::outlook(few, repair::totals(&save, &likely)));
             }
             more.has_cause = done.has_cause;
             (done.plan, Some(done.check))
@@ -150,9 +149,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         _ if arguments.level == Level::Certain => repair::plan_both(&save, &options).map(|[certain, likely]| {
             let [few, many] = [&certain, &likely].map(|plan| repair::totals(&save, plan));
             let outlook = repair::outlook(few, many);
-            let totals = Totals { likely: outlook.likely.saturating_sub(few.likely), ..outlook };
             let copy = outlook.advises_likely().then_some(many);
-            more = More { totals, copy, ..More::default() };
+            more = More { totals: beyond(few, outlook), copy, ..More::default() };
             (certain, None)
         }),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -209,6 +207,11 @@ struct More {
     lacks_files: bool,
     /// Whether the check of the copy shows that something happened to the save, so that it does not call it clean.
     has_cause: bool,
+}
+
+/// An outlook on both levels with what the level likely writes beyond the totals `certain` of the other.
+const fn beyond(certain: Totals, outlook: Totals) -> Totals {
+    Totals { likely: outlook.likely.saturating_sub(certain.likely), ..outlook }
 }
 
 /// What to do with a copy before a current engine opens it, if negative blocks of it are in the slots of the old formula, as the check

@@ -49,37 +49,44 @@ pub struct Copied {
     pub is_contradicted: bool,
 }
 
-/// Whether so many of all files have the blocks of others that the world may repeat itself. One pair of files beside others shows
-/// no pattern, however few the others are.
-pub(crate) const fn is_pattern(repeated: usize, all: usize) -> bool {
-    let is_one_pair = repeated == 2 && all > 2;
-    repeated * COPY.share > all && !is_one_pair
+/// Files with the same content.
+pub(crate) struct Same {
+    /// Their groups, without those of so many files that they are a pattern.
+    pub groups: Vec<Vec<usize>>,
+    /// Whether so many of all files are like others that the world may repeat itself. One pair of files beside others shows no
+    /// pattern, however few the others are.
+    pub repeats: bool,
+}
+
+impl Same {
+    /// Groups files by the numbers of their contents; there are `all` files.
+    pub fn group(contents: impl IntoIterator<Item = (usize, u64)>, all: usize) -> Self {
+        let mut same: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        contents.into_iter().for_each(|(file, content)| same.entry(content).or_default().push(file));
+        same.retain(|_, files| files.len() > 1);
+        let repeated: usize = same.values().map(Vec::len).sum();
+        let is_one_pair = repeated == 2 && all > 2;
+        let groups = same.into_values().filter(|files| files.len() <= COPY.files).collect();
+        Self { groups, repeats: repeated * COPY.share > all && !is_one_pair }
+    }
 }
 
 /// Finds the files with the blocks of others, in their order.
 #[must_use]
 pub fn copied(files: &[Named<'_>]) -> Vec<Copied> {
-    let mut same: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (i, file) in files.iter().enumerate() {
-        if let Some(content) = file.screened.content {
-            same.entry(content).or_default().push(i);
-        }
-    }
-    let all: usize = same.values().map(Vec::len).sum();
-    same.retain(|_, files| files.len() > 1);
-    let repeated: usize = same.values().map(Vec::len).sum();
-    if same.is_empty() {
+    let contents = || files.iter().enumerate().filter_map(|(i, file)| Some((i, file.screened.content?)));
+    let same = Same::group(contents(), contents().count());
+    if same.groups.is_empty() {
         return Vec::new();
     }
-    let repeats = is_pattern(repeated, all);
     let mut table = Table::new(files);
     let mut found = Vec::new();
-    for group in same.values().filter(|group| group.len() <= COPY.files) {
+    for group in &same.groups {
         // What supports the place of each of them, and what contradicts it. What they show of each other says nothing.
         let weights: Vec<(f64, f64)> = group.iter().map(|&file| weigh(&table.joints_of(file, group))).collect();
         let is_supported = |&(support, against): &(f64, f64)| support > 0.0 && against * COPY.against <= support;
         let is_contradicted = |&(support, against): &(f64, f64)| against > support;
-        let is_repeated = repeats && !weights.iter().any(is_contradicted);
+        let is_repeated = same.repeats && !weights.iter().any(is_contradicted);
         if is_repeated || weights.iter().all(is_supported) {
             continue;
         }

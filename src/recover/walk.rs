@@ -354,11 +354,10 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         Ok(found)
     }
 
-    /// Whether whole blocks that are nowhere else are between the parts of a block. What is there after a move is what was moved
-    /// before. Otherwise the beginning of another block was copied to the first part.
+    /// Whether the first part of a spliced block is only a copied beginning of a whole block: between its parts are other whole
+    /// blocks. A move leaves only copies of the blocks that it moved before.
     fn hides_others(&mut self, block: &Walked, walk: &Walk, budget: &mut u64) -> io::Result<bool> {
         let Some(splice) = block.splice else { return Ok(false) };
-        // That block is whole where the first part was copied from.
         let original = block.first + splice.gap;
         if self.block(original, budget)?.is_none_or(|other| other.content != block.content) {
             return Ok(false);

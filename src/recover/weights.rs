@@ -433,7 +433,7 @@ pub(super) const LIKENESS: LikenessWeights = LikenessWeights {
 };
 
 /// The numbers by which region files with the blocks of others are found.
-pub(crate) struct CopyWeights {
+pub(super) struct CopyWeights {
     /// The fewest different blocks, and the bytes of sectors from which on fewer are enough. Chosen: a few small blocks may be alike by
     /// chance.
     pub blocks: usize,
@@ -448,5 +448,5 @@ pub(crate) struct CopyWeights {
     pub against: f64,
 }
 
-pub(crate) const COPY: CopyWeights =
+pub(super) const COPY: CopyWeights =
     CopyWeights { blocks: 4, bytes: 8192, files: 3, share: 4, sure: 8.0, against: 2.0 };

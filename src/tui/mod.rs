@@ -313,12 +313,12 @@ impl App {
         }
     }
 
-    /// Selects in a save that was read again what was selected before; `item` is the file that was.
+    /// Keeps the selection when the save is read again; `item` is the selected file.
     fn keep_selection(&mut self, old: &Index, new: &Index, item: Option<ItemId>) {
         let node = old.same_node(new, self.selection.node);
         let same = item.and_then(|item| new.item_of(old.same_node(new, old.node_of(item)?)));
         if item.is_some() && same.is_none() {
-            // What was selected in a file that is gone is in no other one.
+            // The file is gone: its block is in no other one.
             self.selection = Selection { node, ..Selection::default() };
             return;
         }

@@ -28,7 +28,7 @@ mod threads;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use voxscope::damage::{Code, Level};
 use voxscope::godot::container::Decoder;
@@ -65,11 +65,17 @@ fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {
     repair::run(&save, to, &repair::Options::default().likely(likely)).unwrap()
 }
 
-#[test]
-fn a_healthy_save_is_copied_byte_by_byte() {
+/// A healthy forest in a directory of its own.
+fn healthy_world() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("world");
     demo::write_forest(&source, &demo::ForestSpec::default(), None).unwrap();
+    (dir, source)
+}
+
+#[test]
+fn a_healthy_save_is_copied_byte_by_byte() {
+    let (dir, source) = healthy_world();
     let before = tree(&source, true);
     let outcome = mend(&source, &dir.path().join("copy"), false);
     assert!(outcome.plan.changes_nothing() && !outcome.plan.leaves_damage());
@@ -174,9 +180,7 @@ fn contents_of(copy: &Path) -> HashSet<Vec<u8>> {
 
 #[test]
 fn a_sector_that_was_copied_elsewhere_hides_no_block() {
-    let dir = tempfile::tempdir().unwrap();
-    let healthy = dir.path().join("healthy");
-    demo::write_forest(&healthy, &demo::ForestSpec::default(), None).unwrap();
+    let (dir, healthy) = healthy_world();
     let save = Save::open(&healthy, &Options::default()).unwrap();
     let (forest, file) = save.regions().max_by_key(|(_, file)| file.len).unwrap();
     let region = save.region(forest, file).unwrap().unwrap();
@@ -206,9 +210,7 @@ fn a_sector_that_was_copied_elsewhere_hides_no_block() {
 
 #[test]
 fn destinations_that_would_harm_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("world");
-    demo::write_forest(&source, &demo::ForestSpec::default(), None).unwrap();
+    let (dir, source) = healthy_world();
     let save = Save::open(&source, &Options::default()).unwrap();
     let options = repair::Options::default();
     fs::create_dir(dir.path().join("taken")).unwrap();
@@ -222,9 +224,7 @@ fn destinations_that_would_harm_are_refused() {
 
 #[test]
 fn an_interrupted_repair_leaves_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("world");
-    demo::write_forest(&source, &demo::ForestSpec::default(), None).unwrap();
+    let (dir, source) = healthy_world();
     let save = Save::open(&source, &Options::default()).unwrap();
     let cancel = std::sync::atomic::AtomicBool::new(true);
     let options = repair::Options::default().watch(Watch::default().cancel(&cancel));

@@ -1,17 +1,17 @@
 //! Finds pak regions that are copies of others: the same chunks in the same records, so that one of the two files is not what the
 //! game saved. Nothing in a pak region shows which.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::io;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::bytes::{Span, index};
 use crate::check::finding::Finding;
 use crate::damage::{Code, Damage, Value};
 use crate::parallel;
-use crate::recover::copies::{self, Content};
-use crate::recover::weights::COPY;
+use crate::recover::copies::{Content, Same};
 use crate::save::{PakDir, PakFile, Save};
 use crate::source::Source;
 
@@ -24,28 +24,26 @@ pub(in crate::check) fn copied(save: &Save, is_cancelled: &(dyn Fn() -> bool + S
 }
 
 fn copied_in(save: &Save, dir: &PakDir, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Vec<Finding> {
-    // A copy has the length of its original.
-    let mut by_length: BTreeMap<u64, Vec<&PakFile>> = BTreeMap::new();
-    dir.files.iter().filter(|file| file.is_placed).for_each(|file| by_length.entry(file.len).or_default().push(file));
-    by_length.retain(|_, files| files.len() > 1);
-    let asked: Vec<&PakFile> = by_length.into_values().flatten().collect();
-    let numbers = parallel::map(&asked, |file| match is_cancelled() {
-        true => None,
-        false => number_of(save, dir, file).ok().flatten(),
-    });
-    let mut same: BTreeMap<u64, Vec<&PakFile>> = BTreeMap::new();
-    for (file, number) in asked.iter().zip(numbers) {
-        number.into_iter().for_each(|number| same.entry(number).or_default().push(file));
-    }
-    same.retain(|_, files| files.len() > 1);
-    let repeated: usize = same.values().map(Vec::len).sum();
-    if copies::is_pattern(repeated, dir.files.len()) {
+    let number = |number: fn(&Save, &PakDir, &PakFile) -> io::Result<Option<u64>>| {
+        move |file: usize| match is_cancelled() {
+            true => None,
+            false => number(save, dir, &dir.files[file]).ok().flatten(),
+        }
+    };
+    // A copy has the length and the records of its original. Only the chunks of such files are read.
+    let placed = (0..dir.files.len()).filter(|&file| dir.files[file].is_placed);
+    let same_length = with_others(placed, |file| Some(dir.files[file].len));
+    let same_records = with_others(same_length.into_iter().map(|(file, _)| file), number(number_of_records));
+    let contents = with_others(same_records.into_iter().map(|(file, _)| file), number(number_of_chunks));
+    let same = Same::group(contents, dir.files.len());
+    if same.repeats {
         return Vec::new();
     }
     let mut found: Vec<(&PakFile, &PakFile)> = Vec::new();
-    for group in same.values().filter(|group| group.len() <= COPY.files) {
-        let others = |file: &PakFile| group.iter().find(|other| other.region != file.region).copied();
-        found.extend(group.iter().filter_map(|file| Some((*file, others(file)?))));
+    for group in &same.groups {
+        let group = || group.iter().map(|&file| &dir.files[file]);
+        let other = |file: &PakFile| group().find(|other| other.region != file.region);
+        found.extend(group().filter_map(|file| Some((file, other(file)?))));
     }
     found.sort_unstable_by_key(|(file, _)| file.region);
     let finding = |(file, other): (&PakFile, &PakFile)| {
@@ -58,8 +56,28 @@ fn copied_in(save: &Save, dir: &PakDir, is_cancelled: &(dyn Fn() -> bool + Sync)
     found.into_iter().map(finding).collect()
 }
 
+/// The files whose numbers other files have too, with these.
+fn with_others(
+    files: impl IntoIterator<Item = usize>,
+    number: impl Fn(usize) -> Option<u64> + Sync,
+) -> Vec<(usize, u64)> {
+    let files: Vec<usize> = files.into_iter().collect();
+    let numbers = parallel::filter_map(&files, |&file| Some((file, number(file)?)));
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    numbers.iter().for_each(|(_, number)| *counts.entry(*number).or_default() += 1);
+    numbers.into_iter().filter(|(_, number)| counts[number] > 1).collect()
+}
+
+/// A number that only files with the same records have.
+fn number_of_records(save: &Save, dir: &PakDir, file: &PakFile) -> io::Result<Option<u64>> {
+    let Ok(Some(pak)) = save.pak(dir, file, &mut Vec::new()) else { return Ok(None) };
+    let mut hasher = Xxh3Default::new();
+    pak.records.hash(&mut hasher);
+    Ok(Some(hasher.finish()))
+}
+
 /// A number that only files with the same chunks in the same records have; `None` if few chunks differ.
-fn number_of(save: &Save, dir: &PakDir, file: &PakFile) -> io::Result<Option<u64>> {
+fn number_of_chunks(save: &Save, dir: &PakDir, file: &PakFile) -> io::Result<Option<u64>> {
     let Ok(Some(pak)) = save.pak(dir, file, &mut Vec::new()) else { return Ok(None) };
     let (mut content, mut bytes) = (Content::default(), Vec::new());
     for (number, record) in pak.present() {

@@ -396,6 +396,12 @@ impl FormatEvidence {
         }
     }
 
+    /// How many keys are positions in a format.
+    #[must_use]
+    pub fn positions(&self, format: Format) -> u64 {
+        self.scores.get(usize::from(format.code())).map_or(0, |(positions, _)| *positions)
+    }
+
     /// The format; `None` if no key is a position.
     #[must_use]
     pub fn format(&self) -> Option<Format> {

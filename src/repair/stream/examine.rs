@@ -173,7 +173,15 @@ pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
     hasher.digest128()
 }
 
-/// Examines every row, without comparing block sizes with the settings. Also returns the owners of pages.
+/// Examines rows without comparing the sizes of their blocks with that of the settings, which may be wrong.
+pub(super) fn without_size<T>(stream: &mut Stream<FileSource>, examine: impl FnOnce(&Stream<FileSource>) -> T) -> T {
+    let said = std::mem::take(&mut stream.meta.block_size_po2);
+    let examined = examine(stream);
+    stream.meta.block_size_po2 = said;
+    examined
+}
+
+/// Examines every row. Also returns the owners of pages.
 pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<(SeenRows, Owners)> {
     let mut found: Vec<Option<Seen>> = stream.rows.iter().map(|_| None).collect();
     let (shared, owners) = each(stream, watch, &mut |number, seen| {

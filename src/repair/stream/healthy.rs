@@ -38,15 +38,14 @@ pub(super) fn is_healthy(
         }
         last = row.place;
     }
-    // Block sizes are compared here.
-    let said = std::mem::take(&mut stream.meta.block_size_po2);
     let mut healthy = true;
-    let examined = examine::each(stream, &options.watch, &mut |_, seen| {
-        healthy = is_plain(&seen, certain);
-        healthy
-    });
-    stream.meta.block_size_po2 = said;
-    let (shared, owners) = examined?;
+    // `is_plain` compares the block sizes.
+    let (shared, owners) = examine::without_size(stream, |stream| {
+        examine::each(stream, &options.watch, &mut |_, seen| {
+            healthy = is_plain(&seen, certain);
+            healthy
+        })
+    })?;
     Ok(healthy && shared.is_empty() && !has_unused(stream, &owners))
 }
 
@@ -58,19 +57,19 @@ pub(super) struct CertainSettings {
     pub format: Format,
     /// Voxels along an axis of a block.
     pub side: u16,
-    /// Whether all rows were asked for them, not the row of settings alone.
+    /// Whether all rows were compared with them, and not only the row of settings read.
     pub by_rows: bool,
 }
 
 impl CertainSettings {
-    /// The settings of a stream of very many rows: those of the row of settings if it is whole and the keys have its format, or
-    /// what the rows show, of which no more is kept than how many show what. `None` if these leave a choice.
+    /// Finds the settings of a stream of very many rows: those of the row of settings if it is whole and the keys have its format, or
+    /// those that the rows show. Keeps counts of the rows only. `None` if the rows leave a choice.
     ///
     /// # Errors
     /// I/O errors.
     pub fn find(stream: &mut Stream<FileSource>, options: &Options<'_>) -> std::io::Result<Option<Self>> {
         let settled = settings::decide_settings(stream, &Evidence::default())?;
-        // Other settings count only if most keys are no positions, or no neighbours, by these.
+        // The rows decide if most keys are no positions by the row of settings, or if their positions contradict it.
         let is_contradicted = stream.damage.iter().any(|d| d.code == Code::StreamMetaField);
         let placed = stream.rows.iter().filter(|row| row.place.is_some()).count();
         if settled.put_right.is_empty()
@@ -81,15 +80,13 @@ impl CertainSettings {
         {
             return Ok(Some(certain));
         }
-        // Block sizes are compared once these are decided.
-        let said = std::mem::take(&mut stream.meta.block_size_po2);
         let mut evidence = Evidence::default();
-        let examined = examine::each(stream, &options.watch, &mut |_, seen| {
-            evidence.add(&seen);
-            true
-        });
-        stream.meta.block_size_po2 = said;
-        examined?;
+        examine::without_size(stream, |stream| {
+            examine::each(stream, &options.watch, &mut |_, seen| {
+                evidence.add(&seen);
+                true
+            })
+        })?;
         Ok(Self::of(settings::decide_settings(stream, &evidence)?, true))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::godot::stream::loc::{Format, Key, Place};
+use crate::godot::stream::loc::{Format, FormatEvidence, Key, Place};
 use crate::repair::RowReason;
 
 /// Least ratio between the distances from the origin of a wrong and a right format.
@@ -64,17 +64,16 @@ fn whole(n: f64) -> Option<i64> {
     exact.then_some(n as i64)
 }
 
-/// Integer keys that are compared with each other. Both formats of integers have neighbours among the first ones if they have
-/// any, since rows are in the order of their keys. Chosen for their memory.
+/// Integer keys that are compared with each other: the first ones. Rows are in the order of their keys, so these have neighbours if
+/// any have. Chosen for their memory.
 const COMPARED: usize = 1 << 18;
 
 /// How often keys are positions by each format.
 #[derive(Debug, Default)]
 pub(super) struct FormatCounts {
     /// Keys that are not NULL.
-    keys: usize,
-    /// Those that are positions by each format of [`Format::ALL`].
-    positions: [usize; Format::ALL.len()],
+    keys: u64,
+    positions: FormatEvidence,
     /// The integers, as far as they are compared. Only these can be positions by several formats.
     integers: Vec<i64>,
 }
@@ -82,10 +81,8 @@ pub(super) struct FormatCounts {
 impl FormatCounts {
     /// Adds a key.
     pub fn add(&mut self, key: Key<'_>) {
-        self.keys += usize::from(key != Key::Null);
-        for (count, format) in self.positions.iter_mut().zip(Format::ALL) {
-            *count += usize::from(format.decode(key).is_ok());
-        }
+        self.keys += u64::from(key != Key::Null);
+        self.positions.add_key(key);
         if let Key::Int(n) = key
             && self.integers.len() < COMPARED
         {
@@ -94,12 +91,12 @@ impl FormatCounts {
     }
 
     /// How many keys are positions by a format.
-    pub fn of(&self, format: Format) -> usize {
-        Format::ALL.iter().zip(self.positions).find(|(f, _)| **f == format).map_or(0, |(_, count)| count)
+    pub fn of(&self, format: Format) -> u64 {
+        self.positions.positions(format)
     }
 
-    /// The only possible format: the only one with which nearly all keys are positions, or with which blocks are adjacent
-    /// while they are scattered with the other.
+    /// Infers the only possible format: the only one in which nearly all keys are positions, or the one in which blocks are adjacent
+    /// while they are scattered in the other.
     pub fn infer_format(&self) -> Option<Format> {
         let mut possible = Format::ALL.into_iter().filter(|format| 2 * self.of(*format) > self.keys);
         let (first, second) = (possible.next()?, possible.next());

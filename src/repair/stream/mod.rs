@@ -312,11 +312,9 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     let plain::Sorted { plain, seen, owners, settled } = match sorted {
         Some(sorted) => sorted,
         None => {
-            // Block sizes are compared with the settings once these are decided.
-            let said = std::mem::take(&mut stream.meta.block_size_po2);
-            let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
+            let examined = examine::without_size(&mut stream, |stream| examine::all(stream, &options.watch));
+            let (seen, owners) = examined.map_err(failed)?;
             options.go_on()?;
-            stream.meta.block_size_po2 = said;
             let settled = settings::decide_settings(&stream, &Evidence::of(seen.as_slice())).map_err(failed)?;
             plain::Sorted { plain: plain::PlainRows::default(), seen, owners, settled }
         }

@@ -84,41 +84,38 @@ pub(super) fn sort(
     let mut has_block = false;
     let mut others: Vec<(u32, Seen)> = Vec::new();
     // `is_plain` compares the block sizes.
-    let said = std::mem::take(&mut stream.meta.block_size_po2);
-    let examined = examine::each(stream, &options.watch, &mut |number, seen| {
-        if plain.contains(number) && is_plain(&seen, &certain) {
-            has_block |= seen.voxels == State::Whole;
-        } else {
-            plain.remove(number);
-            others.push((number, seen));
-        }
-        // If most rows need a decision, all rows are decided together.
-        others.len() <= plain.count()
-    });
-    let completed = examined.and_then(|(shared, owners)| {
-        if others.len() > plain.count() {
-            return Ok(owners);
-        }
-        let shared: BTreeSet<u32> = shared.into_iter().collect();
-        let mut contested = shared.clone();
-        for (_, seen) in &others {
-            let (Reading::Exact(place) | Reading::Meant(place, _)) = keys::read(certain.format, seen.key.as_key())
-            else {
-                continue;
-            };
-            contested.extend(stream.find(place).and_then(|row| u32::try_from(row).ok()));
-        }
-        contested.retain(|number| plain.contains(*number));
-        contested.iter().for_each(|number| plain.remove(*number));
+    let (shared, owners) = examine::without_size(stream, |stream| {
+        examine::each(stream, &options.watch, &mut |number, seen| {
+            if plain.contains(number) && is_plain(&seen, &certain) {
+                has_block |= seen.voxels == State::Whole;
+            } else {
+                plain.remove(number);
+                others.push((number, seen));
+            }
+            // If most rows need a decision, all rows are decided together.
+            others.len() <= plain.count()
+        })
+    })?;
+    if others.len() > plain.count() {
+        return Ok(None);
+    }
+    let shared: BTreeSet<u32> = shared.into_iter().collect();
+    let mut contested = shared.clone();
+    for (_, seen) in &others {
+        let (Reading::Exact(place) | Reading::Meant(place, _)) = keys::read(certain.format, seen.key.as_key()) else {
+            continue;
+        };
+        contested.extend(stream.find(place).and_then(|row| u32::try_from(row).ok()));
+    }
+    contested.retain(|number| plain.contains(*number));
+    contested.iter().for_each(|number| plain.remove(*number));
+    others.extend(examine::without_size(stream, |stream| {
         let rows = contested.into_iter().filter_map(|number| Some((number, stream.rows.get(number as usize)?)));
-        others.extend(examine::again(stream, rows)?);
-        for (number, seen) in &mut others {
-            seen.shared |= shared.contains(number);
-        }
-        Ok(owners)
-    });
-    stream.meta.block_size_po2 = said;
-    let owners = completed?;
+        examine::again(stream, rows)
+    })?);
+    for (number, seen) in &mut others {
+        seen.shared |= shared.contains(number);
+    }
     if others.len() > plain.count() {
         return Ok(None);
     }

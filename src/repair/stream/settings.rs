@@ -12,7 +12,7 @@ use crate::save::{OwnedKey, Stream};
 use crate::source::FileSource;
 
 /// Number of blocks that must agree to overrule a valid row of settings.
-const OVERRULE: usize = 4;
+const OVERRULE: u64 = 4;
 
 /// A field of the settings that is corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,21 +52,21 @@ pub(super) struct Evidence {
     keys: FormatCounts,
     /// Those of rows with whole blocks.
     whole_keys: FormatCounts,
-    readable: usize,
+    readable: u64,
     /// The sizes of whole blocks, and how many blocks have one.
     sides: BTreeSet<u16>,
-    sized: usize,
+    sized: u64,
 }
 
 impl Evidence {
-    /// The evidence of some rows.
+    /// Collects the evidence of some rows.
     pub fn of<'s>(rows: impl IntoIterator<Item = &'s Seen>) -> Self {
         let mut evidence = Self::default();
         rows.into_iter().for_each(|seen| evidence.add(seen));
         evidence
     }
 
-    /// Adds that of a row.
+    /// Adds the evidence of a row.
     pub fn add(&mut self, seen: &Seen) {
         let is_whole = seen.voxels == State::Whole;
         if seen.readable {
@@ -177,7 +177,7 @@ impl Settled {
         for (field, at, is, was, by) in fields {
             let Some(is) = is.filter(|is| was != Some(*is)) else { continue };
             let was = raw(at);
-            // Another field may be why its value was not taken.
+            // A right value may be there and not be used because of another field.
             if was.as_ref() != Some(&is.to_string()) {
                 put_right.push(Setting { field, was, is, why: why(by) });
             }

@@ -364,7 +364,7 @@ impl Found {
     }
 
     /// Settings and positions, and how they agree.
-    /// `rule` is how positions above LOD 0 are stored; inferred if not given.
+    /// If `layout` does not give the rule of positions above LOD 0 or the format of keys, they are inferred.
     pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool, layout: &Layout) {
         let stale = self.find_stale(stream);
         let Self { mut rows, over, meta, mut meta_damage, of_table, of_index, misplaced, .. } = self;
