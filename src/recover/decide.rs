@@ -1,18 +1,11 @@
 //! What is sure enough to be written, and what is only likely.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
 use crate::recover::weights::{DECISION, Weights};
-
-/// Log-odds of its seams from which on a block is not tried in the place of another one. Chosen.
-const BEYOND_EXCHANGE: f64 = 6.0;
-
-/// What two blocks gain at least in each other's places, as log-odds, if the order has exchanged them. Chosen: in 303 samples and saves
-/// of killed games no pair gains so much.
-const EXCHANGE_GAIN: f64 = 8.0;
 
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,48 +123,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         let (slot, position, voxels) = (entry.slot, entry.position, certainty);
         placed.push(Placed { slot, position, block, certainty, voxels, p, moved });
     }
-    exchange_back(solver, r, &mut placed);
     placed.sort_by_key(|p| p.slot);
     placed
-}
-
-/// Exchanges two blocks if one of them contradicts its neighbours and each fits the place of the other: where two entries were
-/// exchanged, the order has the block of each in the slot of the other. Neither place is certain then.
-fn exchange_back(solver: &Solver<'_>, r: usize, placed: &mut [Placed]) {
-    let case = solver.cases[r];
-    if solver.trust() < DECISION.trusted || case.is_large() {
-        return;
-    }
-    let mut cache = HashMap::new();
-    let mut fit = |block: usize, position: [i32; 3]| {
-        let near = solver.near(case.lod, position);
-        solver.fit(r, block, &near, &mut cache)
-    };
-    let kept = (0..placed.len()).filter(|&k| placed[k].certainty == Certainty::Certain && !placed[k].moved);
-    let odds: Vec<(usize, f64)> = kept.map(|k| (k, fit(placed[k].block, placed[k].position))).collect();
-    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
-    for &(a, own) in odds.iter().filter(|(_, odds)| *odds < 0.0) {
-        for &(b, other) in odds.iter().filter(|(k, odds)| (*odds >= 0.0 || *k > a) && *odds < BEYOND_EXCHANGE) {
-            let fits = [(a, b), (b, a)].map(|(own, other)| fit(placed[own].block, placed[other].position));
-            let gain = fits.iter().sum::<f64>() - own - other;
-            let is_clear = gain >= EXCHANGE_GAIN && fits.iter().all(|odds| *odds > 0.0);
-            if is_clear && case.content(placed[a].block) != case.content(placed[b].block) {
-                pairs.push((gain, a, b));
-            }
-        }
-    }
-    pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let mut exchanged = HashSet::new();
-    for (_, a, b) in pairs {
-        if !exchanged.contains(&a) && !exchanged.contains(&b) {
-            exchanged.extend([a, b]);
-            (placed[a].block, placed[b].block) = (placed[b].block, placed[a].block);
-            for k in [a, b] {
-                placed[k].lower(Certainty::Likely, Weights::default().likely);
-                placed[k].moved = true;
-            }
-        }
-    }
 }
 
 /// Blocks that were saved since the table was written, and for which no entry was found.

@@ -294,14 +294,13 @@ fn exchange_again(
         let table: HashMap<u32, usize> = starts[r].anchors.iter().copied().collect();
         let slots = settled::exchanged(cases[r], &table, made);
         let fits: Vec<&assemble::Fit> = made.fits.iter().filter(|fit| slots.contains(&fit.slot)).collect();
-        if fits.is_empty() || fits.iter().any(|fit| fit.certainty < Certainty::Certain) {
-            continue;
-        }
+        // Exchanged blocks rest on each other: none is surer than the least sure one.
+        let Some(most) = fits.iter().map(|fit| fit.certainty).min() else { continue };
         for fit in fits {
             let placed = solved[r].placed.iter_mut().find(|placed| placed.slot == fit.slot);
             if let Some(placed) = placed {
                 (placed.block, placed.p, placed.moved) = (fit.block, fit.p, !is_listed(cases[r], fit));
-                (placed.certainty, placed.voxels) = (fit.certainty, fit.voxels);
+                (placed.certainty, placed.voxels) = (most, fit.voxels.min(most));
             }
         }
     }
