@@ -4,15 +4,17 @@
 //! are in a row but for gaps. Each gap has the sectors of a lost or changed entry. An entry that differs from that of a gap in few bits
 //! is taken for it.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::godot::region::Entry;
+use crate::recover::gaps;
 use crate::recover::region::{Case, Listing};
 use crate::recover::solve;
 use crate::recover::torn_table::own;
 use crate::recover::walk::{Walk, Walked};
 
-/// At most one entry in so many may be damaged, or [`LEAST`] of few entries.
+/// At most one entry in so many may be changed, or [`LEAST`] of few entries. However many are lost, the others are in a row.
 const SHARE: usize = 8;
 const LEAST: usize = 2;
 
@@ -41,23 +43,30 @@ pub struct Mended {
     pub case: Case,
     /// The index of each entry in the damaged table; `None` for gaps.
     pub of: Vec<Option<usize>>,
+    /// Whether entries are left that lead to blocks of others, so that the slots of some blocks are not known.
+    pub is_doubtful: bool,
 }
 
 impl Mended {
     /// The table as it was; `None` where too many entries are damaged, where none is, or where no block was moved.
     #[must_use]
-    pub fn find(case: &Case) -> Option<Self> {
-        let row = row(case)?;
-        let lost = row.kept.iter().filter(|&&i| own(case, &case.entries[i]).is_none()).count();
+    pub fn find(case: &Case, exact: usize) -> Option<Self> {
+        let mut row = row(case)?;
+        row.drop_repeated(case);
+        let is_inside = |entry: &&Listing| entry.first + entry.count <= case.walk.sectors;
+        let inside = row.kept.iter().map(|&i| &case.entries[i]).filter(is_inside);
+        let lost = inside.filter(|entry| own(case, entry).is_none()).count();
         let moved = moved(case, &row);
-        // A disk damages blocks, but does not move them.
-        if moved == 0 || moved < lost.div_ceil(LOST_PER_MOVED) {
+        // A disk damages blocks, but does not move them. Where each entry leads to a block, blocks behind are of none of them.
+        if moved == 0 || lost == 0 || moved < lost.div_ceil(LOST_PER_MOVED) {
             return None;
         }
         let mut listings: Vec<(Listing, Option<usize>)> =
             row.kept.iter().map(|&i| (case.entries[i], Some(i))).collect();
-        let mut dropped = row.dropped;
-        for (n, &(first, count)) in (0u32..).zip(&row.gaps) {
+        let (repeated, mut dropped): (Vec<usize>, Vec<usize>) =
+            row.dropped.iter().partition(|i| row.repeated.contains(i));
+        let mut gaps = Vec::new();
+        for &(first, count) in &row.gaps {
             let bits = |i: usize| changed_bits(case, i, (first, count));
             let nearest = dropped.iter().copied().filter_map(|i| Some((bits(i)?, i))).min();
             let is_near = |&(bits, i): &(u32, usize)| bits <= MOST_BITS || case.entries[i].first == first;
@@ -66,19 +75,37 @@ impl Mended {
                     dropped.retain(|other| *other != i);
                     listings.push((Listing { first, count, ..case.entries[i] }, Some(i)));
                 }
-                None => listings.push((Listing { slot: GAP + n, first, count, position: NOWHERE }, None)),
+                None => gaps.push((first, count)),
             }
         }
         listings.sort_by_key(|(listing, _)| listing.first);
-        Some(Self::new(case, listings).with_right_lengths())
+        let sectors: Vec<(u32, u32)> = listings.iter().map(|(listing, _)| (listing.first, listing.count)).collect();
+        if let Some(followed) = gaps::follow(&case.walk, &sectors, &gaps) {
+            if followed.kept < exact {
+                return None;
+            }
+            listings.truncate(followed.inside);
+            gaps = followed.lost;
+        }
+        let lost = (0u32..).zip(gaps);
+        listings
+            .extend(lost.map(|(n, (first, count))| (Listing { slot: GAP + n, first, count, position: NOWHERE }, None)));
+        listings.sort_by_key(|(listing, _)| listing.first);
+        let is_doubtful = repeated.iter().chain(&dropped).any(|&i| case.entries[i].first < case.walk.sectors);
+        Some(Self::new(case, listings, is_doubtful).with_right_lengths())
     }
 
-    fn new(case: &Case, listings: Vec<(Listing, Option<usize>)>) -> Self {
+    /// Whether the entries of all blocks are known, so that none is lost.
+    pub fn is_complete(&self) -> bool {
+        !self.is_doubtful && self.of.iter().all(Option::is_some)
+    }
+
+    fn new(case: &Case, listings: Vec<(Listing, Option<usize>)>, is_doubtful: bool) -> Self {
         let (entries, of) = listings.into_iter().unzip();
         let walk = Walk::clone(&case.walk);
         let case =
             Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries, walk, gap: 0, taken: BTreeSet::new() };
-        Self { case, of }
+        Self { case, of, is_doubtful }
     }
 
     /// Adds gaps to the entry before or behind them, whose length was changed, where more blocks then are in the order of the table.
@@ -117,7 +144,7 @@ impl Mended {
         let mut listings: Vec<_> = entries.iter().copied().zip(self.of.iter().copied()).collect();
         listings[other].0 = Listing { first, count, ..*entry };
         listings.remove(gap);
-        Some(Self::new(&self.case, listings))
+        Some(Self::new(&self.case, listings, self.is_doubtful))
     }
 }
 
@@ -135,8 +162,26 @@ struct Row {
     kept: Vec<usize>,
     /// The other entries.
     dropped: Vec<usize>,
+    /// Those of them that repeat each other.
+    repeated: Vec<usize>,
     /// The first sectors and lengths of the gaps.
     gaps: Vec<(u32, u32)>,
+}
+
+impl Row {
+    /// Leaves out entries that others repeat: any of these slots may be that of the block.
+    fn drop_repeated(&mut self, case: &Case) {
+        let sectors = |i: usize| (case.entries[i].first, case.entries[i].count);
+        let others: HashSet<(u32, u32)> = self.dropped.iter().map(|&i| sectors(i)).collect();
+        let (repeated, kept) = std::mem::take(&mut self.kept).into_iter().partition(|&i| others.contains(&sectors(i)));
+        self.kept = kept;
+        self.gaps.extend(repeated.iter().map(|&i| sectors(i)));
+        self.gaps.sort_unstable();
+        let sectors_of: HashSet<(u32, u32)> = repeated.iter().map(|&i| sectors(i)).collect();
+        self.dropped.extend(repeated);
+        self.dropped.sort_unstable();
+        self.repeated = self.dropped.iter().copied().filter(|&i| sectors_of.contains(&sectors(i))).collect();
+    }
 }
 
 /// Whole blocks that are neither in gaps nor where an entry has one of their length: the game moved them. Of those behind the last
@@ -154,12 +199,13 @@ fn moved(case: &Case, row: &Row) -> usize {
     };
     let (inside, behind): (Vec<&Walked>, _) = case.walk.blocks.iter().partition(|block| block.first < end);
     let inside = inside.into_iter().filter(|block| !listed(block) && !in_gap(block)).count();
-    let may_be_lost = most_damaged(&case.entries).saturating_sub(row.damaged);
+    // Where many entries are lost, those of all blocks behind may be.
+    let may_be_lost = most_changed(&case.entries).checked_sub(row.damaged).unwrap_or(usize::MAX);
     inside + behind.len().saturating_sub(may_be_lost)
 }
 
-/// How many entries of a table may be damaged.
-fn most_damaged(entries: &[Listing]) -> usize {
+/// How many entries of a table may be changed.
+fn most_changed(entries: &[Listing]) -> usize {
     (entries.len() / SHARE).max(LEAST)
 }
 
@@ -198,7 +244,7 @@ fn longest_rise(entries: &[Listing]) -> usize {
 /// The row with the fewest damaged entries.
 fn row(case: &Case) -> Option<Row> {
     let entries = &case.entries;
-    let most = most_damaged(entries);
+    let most = most_changed(entries);
     if entries.len() - longest_rise(entries) > most {
         return None;
     }
@@ -207,6 +253,11 @@ fn row(case: &Case) -> Option<Row> {
     for (i, entry) in entries.iter().enumerate() {
         let behind = |end: u32, (damaged, bits, sectors): Cost, dropped: usize| -> Option<Cost> {
             let gap = entry.first.checked_sub(end)?;
+            // Of a file that was cut off, only what is directly behind the others.
+            let is_inside = entry.first.checked_add(entry.count).is_some_and(|end| end <= case.walk.sectors);
+            if !is_inside && gap + u32::try_from(dropped).unwrap_or(u32::MAX) > 0 {
+                return None;
+            }
             let changed = match dropped {
                 0 => 0,
                 1 if gap > 0 => changed_bits(case, i - 1, (end, gap)).unwrap_or(ELSEWHERE),
@@ -230,18 +281,23 @@ fn row(case: &Case) -> Option<Row> {
             }
         }
         let chosen = chosen.into_iter().chain(from_start).min_by_key(|(cost, _)| *cost);
-        let is_inside = entry.first.checked_add(entry.count).is_some_and(|end| end <= case.walk.sectors);
-        best.push(chosen.filter(|((damaged, ..), _)| is_inside && *damaged <= most));
+        best.push(chosen);
     }
-    let behind_last = |i: usize| entries.len() - 1 - i;
+    // Many entries that lead beyond the end of the file are those of blocks that were cut off.
+    let inside = entries.partition_point(|entry| entry.first < case.walk.sectors);
+    let behind_last = |i: usize| {
+        let beyond = entries.len() - inside.max(i + 1);
+        entries.len() - 1 - i - if beyond > most { beyond } else { 0 }
+    };
     let ends = best.iter().enumerate().filter_map(|(i, end)| {
         let ((damaged, bits, sectors), _) = (*end)?;
         let dropped = behind_last(i);
         let changed = u32::try_from(dropped).unwrap_or(u32::MAX).saturating_mul(ELSEWHERE);
-        Some(((damaged + dropped, bits.saturating_add(changed), sectors), i))
+        Some(((damaged + dropped, bits.saturating_add(changed), sectors), Reverse(i)))
     });
-    let ((damaged, ..), last) = ends.min()?;
-    if damaged == 0 || damaged > most {
+    let ((damaged, ..), Reverse(last)) = ends.min()?;
+    let is_cut_off = entries[last].first + entries[last].count > case.walk.sectors;
+    if damaged == 0 && !is_cut_off {
         return None;
     }
     let mut kept = vec![last];
@@ -257,8 +313,11 @@ fn row(case: &Case) -> Option<Row> {
         }
         at = entries[i].first + entries[i].count;
     }
-    let dropped = (0..entries.len()).filter(|i| kept.binary_search(i).is_err()).collect();
-    Some(Row { damaged, kept, dropped, gaps })
+    let dropped: Vec<usize> = (0..entries.len()).filter(|i| kept.binary_search(i).is_err()).collect();
+    if dropped.iter().filter(|&&i| entries[i].first < case.walk.sectors).count() > most {
+        return None;
+    }
+    Some(Row { damaged, kept, dropped, repeated: Vec::new(), gaps })
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod effort;
 pub mod evidence;
 pub mod explained;
 pub mod faces;
+mod gaps;
 mod joint;
 pub mod keys;
 mod kinds;

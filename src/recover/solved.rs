@@ -108,13 +108,14 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
     made.candidates.iter().filter_map(at).collect()
 }
 
-/// What the order says, with what the seams say of blocks that it left over; these are `most` certain at most.
+/// What the order says, with what the seams say of blocks that it left over; none of these is certain beside
+/// `lost_entries`.
 pub(super) fn join(
     case: &Case,
     mut order: Solved,
     start: &Start,
     made: &Assembled,
-    most: Certainty,
+    lost_entries: bool,
     weights: &Weights,
 ) -> Solved {
     if order.as_listed {
@@ -132,8 +133,9 @@ pub(super) fn join(
         entries.any(|entry| entry.first == case.walk.blocks[fit.block].first)
     };
     let knows_most = 2 * start.anchors.len() >= case.entries.len();
-    let sure = |fit: &Fit| match knows_most || fit.p >= weights.certain_if_moved || leads_there(fit) {
-        true => (fit.certainty.min(most), fit.voxels.min(most)),
+    let is_enough = |fit: &Fit| knows_most || fit.p >= weights.certain_if_moved || leads_there(fit);
+    let sure = |fit: &Fit| match !lost_entries && is_enough(fit) {
+        true => (fit.certainty, fit.voxels),
         false => (fit.certainty.min(Certainty::Likely), fit.voxels.min(Certainty::Likely)),
     };
     // What the order leaves likely gives way to what order, distances and seams together make surer.
@@ -141,6 +143,11 @@ pub(super) fn join(
         let (found, by_order) = (sure(fit).0, placed.certainty);
         by_order < Certainty::Likely || (by_order < Certainty::Certain && found >= by_order && fit.p > placed.p)
     };
+    if let Some((first, last)) = made.moved_back {
+        let is_known =
+            |placed: &Placed| made.fits.iter().any(|fit| (fit.slot, fit.block) == (placed.slot, placed.block));
+        order.placed.retain(|placed| !(first..=last).contains(&placed.slot) || is_known(placed));
+    }
     for fit in &made.fits {
         let Some(position) = case.shape.position(fit.slot) else { continue };
         let same = |placed: &Placed| case.content(placed.block) == case.content(fit.block);
@@ -165,6 +172,7 @@ pub(super) fn join(
         }
     }
     order.placed.sort_by_key(|p| p.slot);
+    made.doubt_placed(&mut order.placed, weights);
     order.candidates = candidates(case, made);
     order.undecided = made.undecided;
     order

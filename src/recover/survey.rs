@@ -24,7 +24,7 @@ use crate::recover::solver::Solver;
 use crate::recover::torn_table::{Part, Split, own, part};
 use crate::recover::twins;
 use crate::recover::walk::Walked;
-use crate::recover::weights::Weights;
+use crate::recover::weights::{DECISION, Weights};
 use crate::watch::Watch;
 
 /// Entries from which on the order of the sectors is asked only where few places are damaged: its cost grows with both.
@@ -144,7 +144,7 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
         }
         if is_bounded
             && !by_page
-            && let Some(mended) = Mended::find(case)
+            && let Some(mended) = Mended::find(case, exact.len())
         {
             return Way::Mended(mended);
         }
@@ -180,7 +180,7 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     for r in (0..ways.len()).filter(|r| by_table[*r]) {
         ways[r] = believe_table(cases[r], &exact(cases[r]));
     }
-    let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
+    let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, weights, watch);
     for (((case, order), shifts), by_table) in cases.iter().zip(&mut by_order).zip(&mut shifts).zip(&mut by_table) {
         let certain: Vec<(u32, usize)> = match &*order {
             Some(order) if order.as_listed => continue,
@@ -201,10 +201,8 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         }
     }
     // Seams alone are not enough to be certain of a block whose entry is lost beside blocks that moved.
-    let most: Vec<Certainty> = ways
-        .iter()
-        .map(|way| if matches!(way, Way::Mended(_)) { Certainty::Likely } else { Certainty::Certain })
-        .collect();
+    let lost_entries: Vec<bool> =
+        ways.iter().map(|way| matches!(way, Way::Mended(mended) if !mended.is_complete())).collect();
     drop(ways);
     let start = |((member, order), shifts): ((&Member<'_>, &Option<Solved>), &Shifts)| {
         if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), shifts, weights) }
@@ -234,11 +232,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         doubt_seams(cases[r], &starts[r], &shifts[r], &mut made[r], weights);
     }
     let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
-    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(most));
-    let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, most))| match order.take() {
+    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(starts.iter().zip(lost_entries));
+    let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, lost_entries))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, start, &made, most, weights);
+            let solved = join(case, order, start, &made, lost_entries, weights);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -313,7 +311,13 @@ fn as_started(start: &Start) -> Assembled {
 }
 
 /// Asks for the order of the sectors where that is the way.
-fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch<'_>) -> Vec<Option<Solved>> {
+fn order(
+    cases: &[&Case],
+    splits: &[Option<&Split>],
+    ways: &[Way],
+    weights: &Weights,
+    watch: &Watch<'_>,
+) -> Vec<Option<Solved>> {
     if ways.iter().all(|way| matches!(way, Way::Table(_))) {
         return ways.iter().map(|_| None).collect();
     }
@@ -332,9 +336,26 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
     let each = |((case, split), (way, r)): ((&&Case, &Option<&Split>), (&Way, usize))| match way {
         Way::Table(_) => None,
         Way::Order => Some(ordered(case, *split, None, &solver, r)),
-        Way::Mended(mended) => Some(ordered(case, None, Some(mended), &solver, r)),
+        Way::Mended(mended) => {
+            let mut solved = ordered(case, None, Some(mended), &solver, r);
+            if mended.is_doubtful {
+                doubt_moved(case, &mut solved, weights);
+            }
+            Some(solved)
+        }
     };
     cases.iter().zip(splits).zip(ways.iter().zip(from)).map(each).collect()
+}
+
+/// Where entries lead to blocks of others, a moved block may be that of one of these slots, which the order does not know: seams decide.
+/// Of few entries the order says little then.
+fn doubt_moved(case: &Case, solved: &mut Solved, weights: &Weights) {
+    let few = case.entries.len() < DECISION.many;
+    for placed in solved.placed.iter_mut().filter(|placed| placed.moved || few) {
+        placed.certainty = placed.certainty.min(Certainty::Likely);
+        placed.voxels = placed.voxels.min(Certainty::Likely);
+        placed.p = placed.p.min(weights.likely);
+    }
 }
 
 /// What the order says of one region; its own case is the one from `r` on.
@@ -391,6 +412,15 @@ fn damaged_entries(case: &Case, anchors: &[(u32, usize)]) -> Vec<(u32, Entry)> {
     case.raw.iter().copied().filter(|(slot, _)| !filled.contains(slot)).collect()
 }
 
+/// The slots whose entry is repeated in the next one. Entries that are repeated more often are garbage.
+fn repeated(case: &Case) -> Vec<u32> {
+    let pairs = || case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
+    let all: HashSet<u32> = pairs().map(|pair| pair[0].0).collect();
+    let is_pair =
+        |slot: &u32| !all.contains(&(slot + 1)) && slot.checked_sub(1).is_none_or(|before| !all.contains(&before));
+    pairs().map(|pair| pair[0].0).filter(is_pair).collect()
+}
+
 /// What is known of a region before its unowned blocks are placed.
 fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights) -> Start {
     let blocks = &case.walk.blocks;
@@ -403,17 +433,19 @@ fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights
         Some(order) => {
             let known = order.placed.iter().filter(|p| p.certainty == Certainty::Certain || p.p >= KNOWN);
             start.anchors = known.map(|p| (p.slot, p.block)).collect();
+            start.repeated = repeated(case);
+            start.by_order = true;
         }
         None if shifts.is_mixed => {
             start.anchors.clone_from(&shifts.sure);
-            start.check = true;
+            start.repeated = repeated(case);
+            (start.by_order, start.check) = (true, true);
         }
         None => {
             start.anchors = exact_anchors(case);
             start.check = true;
             start.gap = case.gap;
-            let repeated = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
-            start.repeated = repeated.map(|pair| pair[0].0).collect();
+            start.repeated = repeated(case);
             let damaged = damaged_entries(case, &start.anchors);
             let doubtful = bits::doubtful(case, &start.anchors, &damaged);
             start.anchors.retain(|(slot, _)| !doubtful.contains(slot));

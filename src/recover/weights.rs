@@ -151,6 +151,23 @@ pub(super) struct OrderWeights {
     pub largest_first_rate: f64,
 }
 
+/// The numbers by which the lost entries of a table are counted (`gaps.rs`). Probabilities from 0 to 1; the others are logarithms of odds.
+pub(super) struct GapWeights {
+    /// First guesses of the shares of entries that are gone, and that shrank; measured anew in each of so many rounds. Chosen.
+    pub gone: f64,
+    pub shrunk: f64,
+    pub rounds: usize,
+    /// Sectors that blocks may have moved down. Chosen: bounds the work; 300 changes of blocks of three sectors are less.
+    pub distance: u32,
+    /// A length that nothing else has, a block that belongs to no entry, and one that was appended. Chosen.
+    pub rare: f64,
+    pub skipped: f64,
+    pub appended: f64,
+}
+
+pub(super) const GAPS: GapWeights =
+    GapWeights { gone: 0.1, shrunk: 0.05, rounds: 3, distance: 1024, rare: -6.0, skipped: -6.0, appended: -0.5 };
+
 pub(super) const ORDER: OrderWeights = OrderWeights {
     least_kept: 0.05,
     least_found: 0.05,

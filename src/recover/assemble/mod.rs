@@ -90,6 +90,8 @@ pub struct Start {
     pub damaged: HashSet<u32>,
     /// Slots whose entry is repeated in the next one: from there on the entries may have moved along by one.
     pub repeated: Vec<u32>,
+    /// Whether the anchors are by the order of the sectors, so that an entry alone names no block.
+    pub by_order: bool,
     /// Entries that were cut out of the table, or inserted if it is below 0: those behind that place are in slots that are so much
     /// earlier.
     pub gap: i32,
@@ -146,6 +148,10 @@ pub struct Assembled {
     pub undecided: usize,
     /// Whether so many entries lead to blocks of other slots that an entry alone says little.
     pub is_mixed: bool,
+    /// The first and the last slot of anchors that moved along with the entries before them, and are where they came from.
+    pub moved_back: Option<(u32, u32)>,
+    /// Slots whose entries may have moved along, and how likely they stayed.
+    pub stayed: HashMap<u32, f64>,
 }
 
 /// Places the unowned blocks of regions; `starts` says what is known of each case.
@@ -190,7 +196,8 @@ pub fn assemble(
     board.learn(&inside);
     let mut starts = starts.to_vec();
     let mut moved = board.close_gaps(&mut starts, |board| board.learn(&inside));
-    moved.extend(board.move_all_back(&mut starts, |board| board.learn(&inside)));
+    let along = board.move_all_back(&mut starts, |board| board.learn(&inside));
+    moved.extend(along.open);
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
     let (suspects, mixed) = board.find_suspects(&starts, &inside);
     let in_doubt: HashSet<Node> = suspects.iter().map(|&(r, _, block)| (r, block)).collect();
@@ -221,5 +228,10 @@ pub fn assemble(
     }
     growth.confirm(&board);
     growth.doubt_filled(&board);
-    growth.finish(&board, &starts)
+    let mut made = growth.finish(&board, &starts);
+    for ((made, back), doubts) in made.iter_mut().zip(along.back).zip(along.doubts) {
+        (made.moved_back, made.stayed) = (back, doubts);
+        made.doubt_fits(weights);
+    }
+    made
 }

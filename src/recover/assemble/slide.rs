@@ -9,8 +9,10 @@ use std::collections::{HashMap, HashSet};
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::links::{Link, around};
-use crate::recover::assemble::{Moved, Start};
+use crate::recover::assemble::{Assembled, Moved, Start};
+use crate::recover::decide::{Certainty, Placed};
 use crate::recover::torn_table::own;
+use crate::recover::weights::Weights;
 
 /// What a repeated entry means, before any seam is looked at, and once all entries behind one moved on in another region: what
 /// damages one table often does the same to others. Chosen.
@@ -24,6 +26,10 @@ pub(super) const IN_DOUBT: f64 = 0.01;
 /// Of the blocks before a repeated entry one of so many at least did not move. If all of them move on, their seams with each other
 /// fit as well as if all behind moved back, and the others tell little while the seams of a whole table are wrong. Chosen.
 const UNMOVED: usize = 4;
+
+/// Log-odds that one entry changed rather than that many moved, where a small change explains all. Chosen: single values change far more
+/// often.
+const ONE_CHANGED: f64 = 10.0;
 
 /// The most repeated entries, and the most blocks without an entry, that are weighed.
 const REPEATED: usize = 64;
@@ -51,6 +57,19 @@ struct Slide {
     open: Vec<Moved>,
     /// Whether all entries behind a repeated one moved on.
     is_whole: bool,
+    /// The first and the last slot of those that moved back.
+    slots: Option<(u32, u32)>,
+}
+
+/// What came of the entries of all regions that may have moved along.
+#[derive(Debug)]
+pub(super) struct Along {
+    /// Blocks that may have moved, to be placed with the others.
+    pub open: Vec<Moved>,
+    /// For each region the first and the last slot of those that moved back.
+    pub back: Vec<Option<(u32, u32)>>,
+    /// For each region slots that nothing decides, and how likely their entries stayed.
+    pub doubts: Vec<HashMap<u32, f64>>,
 }
 
 /// The blocks of a region by their positions.
@@ -66,11 +85,12 @@ struct Move {
 }
 
 impl Board<'_> {
-    /// Moves entries of all regions back that moved along. Returns the blocks that may have moved as well. `learn` learns the
-    /// seams anew: they are learned from what is in wrong places too, so each region that is put right says more about the others.
-    pub fn move_all_back(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) -> Vec<Moved> {
+    /// Moves entries of all regions back that moved along. `learn` learns the seams anew: they are learned from what is in wrong
+    /// places too, so each region that is put right says more about the others.
+    pub fn move_all_back(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) -> Along {
         let mut repeated: Vec<usize> = (0..starts.len()).filter(|&r| !starts[r].repeated.is_empty()).collect();
         let (mut open, mut is_seen) = (Vec::new(), false);
+        let (mut back, mut doubts) = (vec![None; starts.len()], vec![HashMap::new(); starts.len()]);
         while !repeated.is_empty() {
             self.count_beside();
             let before = repeated.len();
@@ -78,6 +98,7 @@ impl Board<'_> {
                 let Some(slide) = self.move_back(r, &mut starts[r], is_seen) else { return true };
                 open.extend(slide.open);
                 is_seen |= slide.is_whole;
+                back[r] = slide.slots;
                 false
             });
             if repeated.len() == before {
@@ -85,7 +106,24 @@ impl Board<'_> {
             }
             learn(self);
         }
-        open
+        for r in repeated {
+            doubts[r] = self.doubt_stayed(r, &starts[r], is_seen);
+        }
+        Along { open, back, doubts }
+    }
+
+    /// The slots whose entries may have moved along although nothing shows it for certain, and how likely they stayed.
+    fn doubt_stayed(&self, r: usize, start: &Start, is_seen: bool) -> HashMap<u32, f64> {
+        let prior = if is_seen { PRIOR_ONCE_SEEN } else { PRIOR };
+        let mut stayed: HashMap<u32, f64> = HashMap::new();
+        for &at in start.repeated.get(..REPEATED).unwrap_or(&start.repeated) {
+            // Those before it would have moved only if a value was taken out and another one put in: rare, unless seams show it.
+            for of in self.find_moves(r, start, at, prior).into_iter().filter(|of| of.to < of.slot) {
+                let least = stayed.entry(of.slot).or_insert(1.0);
+                *least = least.min((1.0 - of.p).max(0.0));
+            }
+        }
+        stayed
     }
 
     /// Moves entries back that moved along at a repeated one; `None` if none did for certain. `is_seen` says whether all entries
@@ -108,7 +146,8 @@ impl Board<'_> {
         }
         let open = moves.iter().filter(|of| of.p < MOVED);
         let open = open.map(|of| Moved { case: r, slot: of.slot, block: of.block, to: of.to }).collect();
-        Some(Slide { open, is_whole })
+        let slots = to.keys().min().copied().zip(to.keys().max().copied());
+        Some(Slide { open, is_whole, slots })
     }
 
     /// Moves the blocks of some slots to others. Returns the slots that are filled then.
@@ -140,12 +179,16 @@ impl Board<'_> {
         let case = self.cases[r];
         let place = |&(slot, block): &(u32, usize)| Some((case.shape.position(slot)?, block));
         let blocks: Blocks = start.anchors.iter().filter_map(place).collect();
-        let repeated = case.entries.iter().find(|entry| entry.slot == at).and_then(|entry| own(case, entry));
+        let anchored = start.anchors.iter().find(|(slot, _)| (at..=at + 1).contains(slot)).map(|(_, block)| *block);
+        let listed = || case.entries.iter().find(|entry| entry.slot == at).and_then(|entry| own(case, entry));
+        let repeated = anchored.or_else(|| if start.by_order { None } else { listed() });
         let fit_of_repeated = |slot: u32| match (repeated, case.shape.position(slot)) {
             (Some(block), Some(position)) => self.fit_among(r, &blocks, block, position),
             _ => 0.0,
         };
-        let none = prior.none.ln() + fit_of_repeated(at).max(fit_of_repeated(at + 1));
+        let is_near = repeated.is_some_and(|block| self.has_changed_entry(r, start, at, block));
+        let single = if is_near { ONE_CHANGED } else { 0.0 };
+        let none = prior.none.ln() + single + fit_of_repeated(at).max(fit_of_repeated(at + 1));
         let ranges = [(-1, at), (1, at + 1)].map(|(by, right)| {
             let mut blocks = blocks.clone();
             blocks.extend(repeated.and_then(|block| Some((case.shape.position(right)?, block))));
@@ -167,6 +210,17 @@ impl Board<'_> {
             }
         }
         moves
+    }
+
+    /// Whether one changed entry explains that two are the same: a block without an entry is beside the one that both lead to, or a
+    /// changed bit leads from it to that one.
+    fn has_changed_entry(&self, r: usize, start: &Start, at: u32, block: usize) -> bool {
+        let blocks = &self.cases[r].walk.blocks;
+        let first = blocks[block].first;
+        start.loose.iter().filter(|loose| loose.block != block).any(|loose| {
+            let is_beside = blocks[loose.block].first.abs_diff(first) <= 1;
+            is_beside || loose.hints.iter().any(|(slot, _)| (at..=at + 1).contains(slot))
+        })
     }
 
     /// The slots at which a range of entries that moved along may end, from the repeated entry outwards, with the odds of that as
@@ -228,5 +282,34 @@ impl Board<'_> {
         };
         let seams = around(lod, position, self.lods).into_iter().filter_map(|(link, at)| Some((link, other(at)?)));
         seams.filter(|(_, other)| *other != (r, block)).map(odds).sum()
+    }
+}
+
+/// The most that a place is, given how likely its entry stayed where it was.
+fn most_if_stayed(p: f64, weights: &Weights) -> Certainty {
+    match p {
+        p if p >= weights.certain => Certainty::Certain,
+        p if p >= weights.likely => Certainty::Likely,
+        _ => Certainty::Candidate,
+    }
+}
+
+impl Assembled {
+    /// Lowers the certainty of blocks in the slots of their entries where these may have moved along.
+    pub(super) fn doubt_fits(&mut self, weights: &Weights) {
+        for fit in &mut self.fits {
+            let Some(&p) = self.stayed.get(&fit.slot).filter(|p| **p < fit.p) else { continue };
+            let most = most_if_stayed(p, weights);
+            (fit.certainty, fit.voxels, fit.p) = (fit.certainty.min(most), fit.voxels.min(most), p);
+        }
+    }
+
+    /// The same for places that are known otherwise.
+    pub fn doubt_placed(&self, placed: &mut [Placed], weights: &Weights) {
+        for placed in placed {
+            let Some(&p) = self.stayed.get(&placed.slot).filter(|p| **p < placed.p) else { continue };
+            let most = most_if_stayed(p, weights);
+            (placed.certainty, placed.voxels, placed.p) = (placed.certainty.min(most), placed.voxels.min(most), p);
+        }
     }
 }
