@@ -304,6 +304,23 @@ mod paks {
     }
 
     #[test]
+    fn chunks_in_each_others_blocks_go_to_the_records_of_their_lengths() {
+        // Two of them, and three in a ring. Each takes one block.
+        for order in [vec![1, 0, 2], vec![1, 2, 0]] {
+            let mut file = file();
+            let blocks: Vec<Vec<u8>> = (0..3).map(|n| file.bytes[file.start(n)..][..4096].to_vec()).collect();
+            for (to, from) in order.into_iter().enumerate() {
+                file.put(file.start(to), &blocks[from]);
+            }
+            let (dir, room) = file.write();
+            assert!(!trouble(&room).is_empty());
+            let to = dir.path().join("copy");
+            let (_, report) = mend_twice(&room, &to, false);
+            assert_eq!((chunks(&to), trouble(&to)), (whole(&RECORDS), Vec::new()), "{report}");
+        }
+    }
+
+    #[test]
     fn where_two_chunks_have_that_length_none_is_taken() {
         let mut file = file();
         let (number, _, len) = file.chunks[0];

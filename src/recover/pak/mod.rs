@@ -161,6 +161,7 @@ fn match_layout<S: Source>(
     let by_start: HashMap<u64, Stream> = known.iter().map(|s| (s.span.start, *s)).collect();
     let mut records = look(pak, &layout, &by_start, options)?;
     shared(&mut records);
+    exchange_by_length(&mut records, known);
     by_length(&mut records, known);
     cut_to_size(&mut records, known, pak.source.len());
     too_many_blocks(&layout, &mut records);
@@ -325,6 +326,41 @@ fn shared(records: &mut [(u32, Record, Verdict)]) {
                 (_, Some(stream)) => Verdict::Shared(stream),
                 (_, None) => Verdict::Lost("another record names the same blocks"),
             };
+        }
+    }
+}
+
+/// Gives records whose chunks are in each other's blocks their own: the chunk of each has the length that the record of another one of
+/// them names, and no other record or chunk has these lengths.
+fn exchange_by_length(records: &mut [(u32, Record, Verdict)], known: &[Stream]) {
+    let mut lengths: HashMap<i64, (u32, u32)> = HashMap::new();
+    records.iter().for_each(|(_, record, _)| lengths.entry(record.file_length.into()).or_default().0 += 1);
+    let length = |stream: &Stream| stream.span.len().cast_signed();
+    known.iter().filter(|stream| stream.is_complete()).for_each(|s| lengths.entry(length(s)).or_default().1 += 1);
+    // Those of other lengths than their records name, by the length of their chunk.
+    let other = records.iter().enumerate().filter_map(|(i, (_, record, verdict))| match verdict {
+        Verdict::Mended(stream, _) if length(stream) != i64::from(record.file_length) => Some((i, *stream)),
+        _ => None,
+    });
+    let mut moves: Vec<(usize, Stream)> = other.filter(|(_, s)| lengths.get(&length(s)) == Some(&(1, 1))).collect();
+    loop {
+        let before = moves.len();
+        let named: HashSet<i64> = moves.iter().map(|(i, _)| records[*i].1.file_length.into()).collect();
+        let there: HashSet<i64> = moves.iter().map(|(_, stream)| length(stream)).collect();
+        moves
+            .retain(|(i, stream)| there.contains(&records[*i].1.file_length.into()) && named.contains(&length(stream)));
+        if moves.len() == before {
+            break;
+        }
+    }
+    let by_length: HashMap<i64, Stream> = moves.iter().map(|(_, stream)| (length(stream), *stream)).collect();
+    for (i, _) in moves {
+        let (_, record, verdict) = &mut records[i];
+        if let Some(stream) = by_length.get(&record.file_length.into()) {
+            *verdict = Verdict::Mended(
+                *stream,
+                "its chunk is in the blocks of another record; only this chunk has its length",
+            );
         }
     }
 }
