@@ -232,6 +232,26 @@ impl<'a> Page<'a> {
         sum == self.bytes.len().saturating_sub(content)
     }
 
+    /// What is wrong with the list of free blocks, which SQLite puts new cells into.
+    #[must_use]
+    pub fn free_fault(&self) -> Option<&'static str> {
+        let Some(free) = self.free_blocks(self.array_end()) else {
+            return Some("leads back, into the offsets of cells or beyond the page");
+        };
+        if free.last().is_some_and(|(_, end)| *end > self.bytes.len()) {
+            return Some("reaches beyond the page");
+        }
+        if free.is_empty() {
+            return None;
+        }
+        let mut cells = (0..self.cells).filter_map(|number| self.cell(number)).filter(|cell| cell.fault.is_none());
+        let is_over = |cell: &Cell<'_>| {
+            let at = free.partition_point(|(_, end)| *end <= cell.start);
+            free.get(at).is_some_and(|(start, _)| *start < cell.end)
+        };
+        cells.any(|cell| is_over(&cell)).then_some("has bytes of a cell")
+    }
+
     /// Where the free blocks begin and end, in their order; `None` if their list is damaged or begins before `from`.
     fn free_blocks(&self, from: usize) -> Option<Vec<(usize, usize)>> {
         let mut next = usize::from(u16_at(self.bytes, self.header.saturating_add(1))?);

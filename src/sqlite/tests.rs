@@ -183,6 +183,33 @@ fn cells_outside_of_their_page_are_left_out_and_said() {
     assert_eq!(Page::parse(2, &page(10, None, &[])).map(|page| page.kind), Ok(Kind::IndexLeaf));
 }
 
+#[test]
+fn a_damaged_list_of_free_blocks_hides_no_row() {
+    // The cells begin at 508 and 504; the list of free blocks, at 1, may lead to what is before them.
+    let good = page(13, None, &[&[2, 1, 2, 0], &[2, 2, 2, 0]]);
+    let of = |first: u16, block: &[u8; 4]| {
+        let mut leaf = good.clone();
+        put(&mut leaf, 1, first);
+        if let Some(at) = leaf.get_mut(usize::from(first)..usize::from(first) + 4) {
+            at.copy_from_slice(block);
+        }
+        walked(&database(&[leaf]), 2)
+    };
+    assert!(of(496, &[0, 0, 0, 8]).1.is_empty(), "a free block before the cells");
+    let wrong: [(u16, [u8; 4]); 5] = [
+        (0x7fff, [0; 4]),
+        (496, [0, 0, 0, 9]),
+        (496, [0, 0, 0, 3]),
+        (496, [0, 100, 0, 4]),
+        (496, [0x01, 0xf4, 0, 200]),
+    ];
+    for (first, block) in wrong {
+        let (rows, damage, _) = of(first, &block);
+        assert_eq!((rows, damage.len()), (vec![1, 2], 1), "{first} {block:?}");
+        assert!(damage[0].code == Code::StreamPage && !walk::hides_cells(&damage[0]), "{damage:?}");
+    }
+}
+
 /// Changes two bytes of a page.
 fn put(page: &mut [u8], at: usize, n: u16) {
     page[at..at + 2].copy_from_slice(&n.to_be_bytes());

@@ -14,10 +14,12 @@ pub(crate) const TABLE_PAGE: &str = "page of a table";
 pub(crate) const INDEX_PAGE: &str = "page of an index";
 /// The field of damage of a cell that is read nevertheless.
 const CELL: &str = "cell of a page";
+/// The field of damage of what is between the cells of a page: no row is hidden by it, but SQLite does not write to such a page.
+const FREE: &str = "list of free blocks of a page";
 
 /// Whether a damage is that of a page of which something may not be read.
 pub(crate) fn hides_cells(damage: &Damage) -> bool {
-    damage.code == Code::StreamPage && damage.field != CELL
+    damage.code == Code::StreamPage && ![CELL, FREE].contains(&damage.field)
 }
 
 /// The use of a page.
@@ -166,7 +168,7 @@ pub fn tree<S: Source>(
                 continue;
             }
         };
-        let from = stack.len();
+        let (from, before) = (stack.len(), damage.len());
         for (cell_number, cell) in (0u16..).zip(page.all()) {
             let Some(mut cell) = cell else {
                 damage.push(fault(pages, number, field, "a cell is outside of the page"));
@@ -182,6 +184,9 @@ pub fn tree<S: Source>(
             if is_index || cell.child.is_none() {
                 each(number, cell_number, &cell);
             }
+        }
+        if damage.len() == before {
+            damage.extend(page.free_fault().map(|what| fault(pages, number, FREE, what)));
         }
         stack.extend(page.right.map(|child| (child, Some(number), [above, most])));
         // The last one pushed is visited first.

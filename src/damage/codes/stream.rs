@@ -45,7 +45,7 @@ pub(super) const CUT: Text = Text {
 pub(super) const PAGE: Text = Text {
     messages: &[any("{field} is damaged", "{found}")],
     next: REBUILD,
-    explanation: "A page of a table or an index is not valid: its type is unknown, its cells lie outside of it, it points to a page that does not exist, or two places point to it. SQLite stops with `database disk image is malformed` when it reaches the page. If only the pointer to a cell or its size is damaged, SQLite still reads the row or the next one, and so does voxscope. voxscope reads the cells that can be read, and finds the pages that only this one pointed to by looking at every page of the file.",
+    explanation: "A page of a table or an index is not valid: its type is unknown, its cells lie outside of it, it points to a page that does not exist, or two places point to it. SQLite stops with `database disk image is malformed` when it reaches the page. If only the pointer to a cell or its size is damaged, SQLite still reads the row or the next one, and so does voxscope. A damaged list of free blocks hides no row, but SQLite puts new cells where it leads, over others, or refuses to write. voxscope reads the cells that can be read, and finds the pages that only this one pointed to by looking at every page of the file.",
 };
 
 pub(super) const CHAIN: Text = Text {
