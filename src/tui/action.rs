@@ -297,6 +297,16 @@ impl Keymap {
     }
 }
 
+/// Whether there is something to copy or to open, in panes that may be empty.
+fn has_object(app: &App, action: Action) -> bool {
+    match (app.focus, app.pane, action) {
+        (Focus::Pane, Pane::Meta, Action::Enter | Action::Copy) | (Focus::Pane, Pane::Repair, Action::Copy) => {
+            crate::tui::panes::copy(app).is_some()
+        }
+        _ => true,
+    }
+}
+
 /// What the hint line offers, the most useful first: actions that do something right now.
 #[must_use]
 pub fn hints(app: &App) -> Vec<&'static Spec> {
@@ -335,7 +345,7 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
     let mut out: Vec<&'static Spec> = Vec::new();
     for action in by_pane.iter().copied().chain(rest) {
-        if let Some(spec) = action.spec().filter(|spec| (spec.works)(app))
+        if let Some(spec) = action.spec().filter(|spec| (spec.works)(app) && has_object(app, action))
             && !out.iter().any(|other| other.action == action)
         {
             out.push(spec);

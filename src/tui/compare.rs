@@ -117,7 +117,7 @@ impl App {
     /// Whether there are changes to go through, or places of a block that is tried.
     #[must_use]
     pub fn can_step(&self) -> bool {
-        self.has_candidate() || self.has_changes()
+        if self.has_candidate() { crate::tui::panes::repair::has_other_places(self) } else { self.has_changes() }
     }
 
     /// Whether there are changes to go through.

@@ -29,7 +29,7 @@ pub enum Role {
     Key,
     /// Something cannot be read.
     Error,
-    /// CompareWith the format.
+    /// Against the format.
     Warning,
     /// Worth knowing.
     Note,

@@ -5,7 +5,7 @@ use crate::picture::Look;
 use crate::picture::planned::Trial;
 use crate::printable::{likelihood, triple};
 use crate::repair::Accepted;
-use crate::repair::preview::PreviewLine;
+use crate::repair::preview::{PreviewLine, Subject};
 use crate::tui::App;
 use crate::tui::action::Action;
 use crate::tui::data::NodeId;
@@ -97,6 +97,11 @@ pub fn act_on_trial(app: &mut App, action: Action) -> bool {
     true
 }
 
+/// Whether the block that is tried has more than one place.
+pub fn has_other_places(app: &App) -> bool {
+    state(app).is_some_and(|state| state.line.candidates.len() > 1)
+}
+
 /// The block and the candidate that are looked at, as they are given to `repair`.
 fn choice(app: &App) -> Option<Accepted> {
     let (lod, file, start) = state(app)?.line.place.clone()?;
@@ -138,7 +143,10 @@ pub fn trial_words(app: &App) -> InspectorLines {
     let mut out = vec![("", head, Role::Strong)];
     let accepted = choice(app).is_some_and(|choice| app.panes.repair.accepted.contains(&choice));
     let word = if accepted { ", accepted" } else { "" };
-    out.push(("is", format!("{} likely{word}", likelihood(p)), Role::Warning));
+    out.push(match state.line.subject {
+        Subject::PutRight => ("is", "put right for certain".to_owned(), Role::Good),
+        _ => ("is", format!("{} likely{word}", likelihood(p)), Role::Warning),
+    });
     let count = state.line.candidates.len();
     let keys = if count > 1 {
         format!("{} of {count}: . and , show the others", state.number + 1)

@@ -6,7 +6,7 @@ mod strip;
 mod wait;
 mod words;
 
-pub use candidate::{act_on_trial, trial, trial_words, tried, tried_file};
+pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
