@@ -168,7 +168,13 @@ pub fn act(app: &mut App, action: Action) -> bool {
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                app.show_message("No place is known for the block of this line.".into());
+                let is_missing = preview(app)
+                    .and_then(|preview| preview.lines.get(at))
+                    .is_some_and(|l| l.subject == Subject::Missing);
+                app.show_message(match is_missing {
+                    true => "There is no block to look at: the copy has none here.".into(),
+                    false => "No place is known for the block of this line.".into(),
+                });
             }
             at
         }
