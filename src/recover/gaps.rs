@@ -10,6 +10,9 @@ use crate::recover::weights::GAPS;
 /// Most pairs of a place in the table and a block that are kept.
 const MOST_CELLS: usize = 1 << 22;
 
+/// Most places in the table: entries and sectors of gaps.
+const MOST_PLACES: u64 = 1 << 16;
+
 /// What the likeliest way through a table and the blocks says.
 pub(super) struct Followed {
     /// The first sectors and lengths of the lost entries.
@@ -89,6 +92,10 @@ pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -
 
 /// The places of a table, each with its band of blocks: the game moves blocks down only.
 fn rows(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<Row>> {
+    let sectors = gaps.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+    if entries.len() as u64 + sectors > MOST_PLACES {
+        return None;
+    }
     let mut places: Vec<(u32, Place)> = entries
         .iter()
         .map(|&(first, count)| (first, Place::Entry(count)))
@@ -345,6 +352,11 @@ mod tests {
         let followed = follow(&walk(&blocks[..7]), &entries, &[]).unwrap();
         assert_eq!((followed.inside, followed.kept), (8, 7));
         assert!(followed.lost.is_empty());
+    }
+
+    #[test]
+    fn a_gap_of_millions_of_sectors_is_not_followed() {
+        assert!(follow(&walk(&LENGTHS), &[(1 << 23, 1)], &[(0, 1 << 23)]).is_none());
     }
 
     #[test]
