@@ -50,7 +50,7 @@ pub struct Mended {
 impl Mended {
     /// The table as it was; `None` where too many entries are damaged, where none is, or where no block was moved.
     #[must_use]
-    pub fn find(case: &Case, exact: usize) -> Option<Self> {
+    pub fn find(case: &Case) -> Option<Self> {
         let mut row = row(case)?;
         row.drop_repeated(case);
         let is_inside = |entry: &&Listing| entry.first + entry.count <= case.walk.sectors;
@@ -81,9 +81,6 @@ impl Mended {
         listings.sort_by_key(|(listing, _)| listing.first);
         let sectors: Vec<(u32, u32)> = listings.iter().map(|(listing, _)| (listing.first, listing.count)).collect();
         if let Some(followed) = gaps::follow(&case.walk, &sectors, &gaps) {
-            if followed.kept < exact {
-                return None;
-            }
             listings.truncate(followed.inside);
             gaps = followed.lost;
         }

@@ -144,7 +144,7 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
         }
         if is_bounded
             && !by_page
-            && let Some(mended) = Mended::find(case, exact.len())
+            && let Some(mended) = Mended::find(case)
         {
             return Way::Mended(mended);
         }
