@@ -235,21 +235,27 @@ impl<'a> Page<'a> {
     /// What is wrong with the list of free blocks, which SQLite puts new cells into.
     #[must_use]
     pub fn free_fault(&self) -> Option<&'static str> {
-        let Some(free) = self.free_blocks(self.array_end()) else {
-            return Some("leads back, into the offsets of cells or beyond the page");
+        let content = self.content().filter(|content| (self.array_end()..=self.bytes.len()).contains(content));
+        let Some(free) = self.free_blocks(content.unwrap_or_else(|| self.array_end())) else {
+            return Some("leads back, before the cells or beyond the page");
         };
         if free.last().is_some_and(|(_, end)| *end > self.bytes.len()) {
             return Some("reaches beyond the page");
         }
-        if free.is_empty() {
-            return None;
+        // SQLite joins blocks that are nearer.
+        let mut next = free.iter().skip(1);
+        if free.iter().zip(&mut next).any(|((_, end), (start, _))| *start < end.saturating_add(4)) {
+            return Some("has two blocks with fewer than 4 bytes between");
         }
         let mut cells = (0..self.cells).filter_map(|number| self.cell(number)).filter(|cell| cell.fault.is_none());
         let is_over = |cell: &Cell<'_>| {
             let at = free.partition_point(|(_, end)| *end <= cell.start);
             free.get(at).is_some_and(|(start, _)| *start < cell.end)
         };
-        cells.any(|cell| is_over(&cell)).then_some("has bytes of a cell")
+        if !free.is_empty() && cells.any(|cell| is_over(&cell)) {
+            return Some("has bytes of a cell");
+        }
+        (content.is_some() && !self.is_exact()).then_some("does not fill what the cells leave")
     }
 
     /// Where the free blocks begin and end, in their order; `None` if their list is damaged or begins before `from`.

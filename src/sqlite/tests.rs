@@ -196,6 +196,22 @@ fn a_damaged_list_of_free_blocks_hides_no_row() {
         walked(&database(&[leaf]), 2)
     };
     assert!(of(496, &[0, 0, 0, 8]).1.is_empty(), "a free block before the cells");
+    // With the beginning of the cells' content: a block before it, none although there is room, and one that is too short.
+    let with_content = |content: u16, first: u16, block: &[u8; 4]| {
+        let mut leaf = good.clone();
+        put(&mut leaf, 5, content);
+        put(&mut leaf, 1, first);
+        if first > 0 {
+            leaf[usize::from(first)..usize::from(first) + 4].copy_from_slice(block);
+        }
+        walked(&database(&[leaf]), 2)
+    };
+    assert!(with_content(504, 0, &[0; 4]).1.is_empty());
+    assert!(with_content(496, 496, &[0, 0, 0, 8]).1.is_empty());
+    for (content, first, block) in [(504, 496, [0, 0, 0, 8]), (496, 0, [0; 4]), (496, 496, [0, 0, 0, 5])] {
+        let (rows, damage, _) = with_content(content, first, &block);
+        assert_eq!((rows, damage.len()), (vec![1, 2], 1), "{content} {first} {block:?}");
+    }
     let wrong: [(u16, [u8; 4]); 5] = [
         (0x7fff, [0; 4]),
         (496, [0, 0, 0, 9]),
