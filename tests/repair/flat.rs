@@ -305,9 +305,15 @@ mod paks {
 
     #[test]
     fn chunks_in_each_others_blocks_go_to_the_records_of_their_lengths() {
-        // Two of them, and three in a ring. Each takes one block.
-        for order in [vec![1, 0, 2], vec![1, 2, 0]] {
+        // Two of them, and three in a ring. Each takes one block. Another record whose chunk has the same length has its own.
+        for (order, has_another) in [(vec![1, 0, 2], false), (vec![1, 2, 0], false), (vec![1, 0, 2], true)] {
             let mut file = file();
+            let at = file.bytes.len() / 4096 - 3;
+            if has_another {
+                let again = stream(0);
+                file.put_record(900, &record(at as i16, 1, again.len() as i32));
+                file.append(&again);
+            }
             let blocks: Vec<Vec<u8>> = (0..3).map(|n| file.bytes[file.start(n)..][..4096].to_vec()).collect();
             for (to, from) in order.into_iter().enumerate() {
                 file.put(file.start(to), &blocks[from]);
@@ -316,8 +322,25 @@ mod paks {
             assert!(!trouble(&room).is_empty());
             let to = dir.path().join("copy");
             let (_, report) = mend_twice(&room, &to, false);
-            assert_eq!((chunks(&to), trouble(&to)), (whole(&RECORDS), Vec::new()), "{report}");
+            let mut expected = whole(&RECORDS);
+            if has_another {
+                expected.push((900, plain(0)));
+            }
+            assert_eq!((chunks(&to), trouble(&to)), (expected, Vec::new()), "{report}");
         }
+    }
+
+    #[test]
+    fn a_chunk_that_was_copied_over_another_one_is_written_once() {
+        let mut file = file();
+        let block = file.bytes[file.start(0)..][..4096].to_vec();
+        file.put(file.start(1), &block);
+        let (dir, room) = file.write();
+        assert!(!trouble(&room).is_empty());
+        let to = dir.path().join("copy");
+        let (_, report) = mend_twice(&room, &to, false);
+        assert_eq!(chunks(&to), whole(&[2, 700]), "{report}");
+        assert_eq!(report["paks"][0]["missing"][0]["record"], 40);
     }
 
     #[test]

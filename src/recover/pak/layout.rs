@@ -72,6 +72,22 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Whether each record leads to a whole stream, and these have the lengths that the records name, in whatever order: then chunks
+    /// are in each other's blocks, and the header is right.
+    fn holds_all_chunks(&self, by_start: &HashMap<u64, Stream>) -> bool {
+        let stream = |(_, record): (u32, Record)| by_start.get(&self.start(record)?).filter(|s| s.is_whole());
+        let Some(streams) = self.present().map(stream).collect::<Option<Vec<&Stream>>>() else { return false };
+        let mut there: Vec<i64> = streams.iter().map(|stream| stream.span.len().cast_signed()).collect();
+        let mut named: Vec<i64> = self.present().map(|(_, record)| record.file_length.into()).collect();
+        // If all fit, another number of records may show that there are more of them.
+        let are_exchanged = there != named;
+        there.sort_unstable();
+        named.sort_unstable();
+        are_exchanged && there == named
+    }
+}
+
 fn base_of(first: i64, reading: Reading) -> i64 {
     match reading {
         Reading::Blocks => first.saturating_mul(BLOCK_BYTES.cast_signed()),
@@ -103,6 +119,9 @@ pub(super) fn choose<S: Source>(pak: &Pak<S>, streams: &[Stream]) -> io::Result<
     let by_start: HashMap<u64, Stream> = streams.iter().map(|s| (s.span.start, *s)).collect();
     let mut prefix = Vec::new();
     pak.source.read_into(0, MAX_PREFIX_BYTES, &mut prefix)?;
+    if declared.holds_all_chunks(&by_start) {
+        return Ok(declared);
+    }
     let declared_counts = declared.count(&by_start);
     let mut best = (score(declared_counts), declared.clone());
     let mut rival = i64::MIN;

@@ -12,7 +12,7 @@ mod streams;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use crate::bytes::Span;
+use crate::bytes::{Span, index};
 use crate::damage::Code;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
@@ -24,6 +24,9 @@ use crate::source::Source;
 pub use layout::Layout;
 pub use seams::Placed;
 pub use streams::{Ending, Stream};
+
+/// Most chunks of one length that are compared with one that may be a copy.
+const MOST_COMPARED: usize = 64;
 
 /// How to look.
 pub struct Options<'a> {
@@ -162,6 +165,7 @@ fn match_layout<S: Source>(
     let mut records = look(pak, &layout, &by_start, options)?;
     shared(&mut records);
     exchange_by_length(&mut records, known);
+    drop_copies(pak, &mut records)?;
     by_length(&mut records, known);
     cut_to_size(&mut records, known, pak.source.len());
     too_many_blocks(&layout, &mut records);
@@ -331,38 +335,72 @@ fn shared(records: &mut [(u32, Record, Verdict)]) {
 }
 
 /// Gives records whose chunks are in each other's blocks their own: the chunk of each has the length that the record of another one of
-/// them names, and no other record or chunk has these lengths.
+/// them names. Records that fit have theirs. Where several of these chunks have one length, or a chunk without a record has it, none is
+/// taken.
 fn exchange_by_length(records: &mut [(u32, Record, Verdict)], known: &[Stream]) {
-    let mut lengths: HashMap<i64, (u32, u32)> = HashMap::new();
-    records.iter().for_each(|(_, record, _)| lengths.entry(record.file_length.into()).or_default().0 += 1);
     let length = |stream: &Stream| stream.span.len().cast_signed();
-    known.iter().filter(|stream| stream.is_complete()).for_each(|s| lengths.entry(length(s)).or_default().1 += 1);
-    // Those of other lengths than their records name, by the length of their chunk.
+    let owned: HashSet<u64> = records.iter().filter_map(|(_, _, v)| v.usable()).map(|span| span.start).collect();
+    let unowned = known.iter().filter(|stream| stream.is_complete() && !owned.contains(&stream.span.start));
+    let unowned: HashSet<i64> = unowned.map(length).collect();
+    // Those of other lengths than their records name.
     let other = records.iter().enumerate().filter_map(|(i, (_, record, verdict))| match verdict {
         Verdict::Mended(stream, _) if length(stream) != i64::from(record.file_length) => Some((i, *stream)),
         _ => None,
     });
-    let mut moves: Vec<(usize, Stream)> = other.filter(|(_, s)| lengths.get(&length(s)) == Some(&(1, 1))).collect();
+    let mut moves: Vec<(usize, Stream)> = other.collect();
+    let named = |records: &[(u32, Record, Verdict)], i: usize| i64::from(records[i].1.file_length);
     loop {
         let before = moves.len();
-        let named: HashSet<i64> = moves.iter().map(|(i, _)| records[*i].1.file_length.into()).collect();
+        let all_named: HashSet<i64> = moves.iter().map(|(i, _)| named(records, *i)).collect();
         let there: HashSet<i64> = moves.iter().map(|(_, stream)| length(stream)).collect();
-        moves
-            .retain(|(i, stream)| there.contains(&records[*i].1.file_length.into()) && named.contains(&length(stream)));
+        moves.retain(|(i, stream)| there.contains(&named(records, *i)) && all_named.contains(&length(stream)));
         if moves.len() == before {
             break;
         }
     }
-    let by_length: HashMap<i64, Stream> = moves.iter().map(|(_, stream)| (length(stream), *stream)).collect();
+    let mut by_length: HashMap<i64, (Stream, usize)> = HashMap::new();
+    let mut times_named: HashMap<i64, usize> = HashMap::new();
+    for (i, stream) in &moves {
+        by_length.entry(length(stream)).or_insert((*stream, 0)).1 += 1;
+        *times_named.entry(named(records, *i)).or_default() += 1;
+    }
     for (i, _) in moves {
-        let (_, record, verdict) = &mut records[i];
-        if let Some(stream) = by_length.get(&record.file_length.into()) {
-            *verdict = Verdict::Mended(
-                *stream,
-                "its chunk is in the blocks of another record; only this chunk has its length",
-            );
+        let Some((stream, times)) = by_length.get(&named(records, i)).copied() else { continue };
+        records[i].2 = match times {
+            1 if times_named.get(&length(&stream)) == Some(&1) && !unowned.contains(&length(&stream)) => {
+                Verdict::Mended(stream, "its chunk is in the blocks of another record; only this chunk has its length")
+            }
+            _ => Verdict::Lost("several chunks in the blocks of others have its length"),
+        };
+    }
+}
+
+/// Takes chunks from records of another length whose blocks hold a copy of the chunk of a record that fits.
+fn drop_copies<S: Source>(pak: &Pak<S>, records: &mut [(u32, Record, Verdict)]) -> io::Result<()> {
+    let mut fitting: HashMap<u64, Vec<Span>> = HashMap::new();
+    for (_, _, verdict) in records.iter() {
+        if let Verdict::Fits(stream) = verdict {
+            fitting.entry(stream.span.len()).or_default().push(stream.span);
         }
     }
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    for (_, record, verdict) in records.iter_mut() {
+        let Verdict::Mended(stream, _) = *verdict else { continue };
+        let span = stream.span;
+        if span.len().cast_signed() == i64::from(record.file_length) {
+            continue;
+        }
+        let same_length = fitting.get(&span.len()).map_or(&[][..], Vec::as_slice);
+        for other in same_length.iter().filter(|other| other.start != span.start).take(MOST_COMPARED) {
+            pak.source.read_into(span.start, index(span.len()), &mut here)?;
+            pak.source.read_into(other.start, index(span.len()), &mut there)?;
+            if here == there {
+                *verdict = Verdict::Lost("its blocks hold a copy of the chunk of another record");
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives broken records the stream that has their length, where no other stream and no other record has it.
