@@ -49,11 +49,9 @@ const HOPELESS: f64 = -60.0;
 /// Probabilities below this are dropped.
 const LEAST: f64 = 1e-9;
 
-/// Estimates how often entries are gone and how often they shrink. Limits keep a region of few entries from ruling out either.
+/// Estimates how often entries are gone and how often they shrink.
 pub fn estimate_rates(posterior: &Posterior) -> Rates {
-    let n = posterior.gone.len().max(1) as f64;
-    let share = |expected: f64| ((expected + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4);
-    Rates { gone: share(posterior.gone.iter().sum()), shrunk: share(posterior.shrunk) }
+    Rates::estimate(posterior.gone.iter().sum(), posterior.shrunk, posterior.gone.len())
 }
 
 /// Matches the entries (counts of sectors, in the order of their sectors) with all readings.

@@ -9,6 +9,15 @@ pub struct Rates {
     pub shrunk: f64,
 }
 
+impl Rates {
+    /// Estimates rates from how many of the entries are gone and shrank. Limits keep a region of few entries from ruling out either.
+    pub fn estimate(gone: f64, shrunk: f64, entries: usize) -> Self {
+        let n = entries.max(1) as f64;
+        let share = |expected: f64| ((expected + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4);
+        Self { gone: share(gone), shrunk: share(shrunk) }
+    }
+}
+
 /// Log-odds that an entry has certain blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'e> {

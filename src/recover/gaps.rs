@@ -4,6 +4,7 @@
 //! to the last, are followed together with the blocks, and the likeliest way is taken. An entry keeps its block, or the block is gone;
 //! a block in a gap was that of a lost entry.
 
+use crate::recover::evidence::Rates;
 use crate::recover::walk::Walk;
 use crate::recover::weights::GAPS;
 
@@ -19,8 +20,9 @@ pub(super) struct Followed {
     pub lost: Vec<(u32, u32)>,
     /// How many entries lead to blocks that the file had before its end was cut off.
     pub inside: usize,
-    /// How many entries keep a block.
-    pub kept: usize,
+    /// How many of these have no block any more, and how many have one of fewer sectors.
+    gone: usize,
+    shrunk: usize,
 }
 
 /// A place in the table's sectors.
@@ -80,12 +82,13 @@ impl Row {
 /// compare.
 pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Followed> {
     let mut rows = rows(walk, entries, gaps)?;
-    let mut search = Search { walk, lengths: Lengths::count(walk, entries), rates: (GAPS.gone, GAPS.shrunk) };
+    let mut search = Search { walk, lengths: Lengths::count(walk, entries), rates: GAPS.rates };
     let mut made = None;
     for _ in 0..GAPS.rounds {
         rows.iter_mut().for_each(Row::clear);
-        let (followed, rates) = search.run(&mut rows)?;
-        (search.rates, made) = (rates, Some(followed));
+        let followed = search.run(&mut rows)?;
+        search.rates = Rates::estimate(followed.gone as f64, followed.shrunk as f64, followed.inside);
+        made = Some(followed);
     }
     made
 }
@@ -159,13 +162,12 @@ impl Lengths {
 struct Search<'a> {
     walk: &'a Walk,
     lengths: Lengths,
-    /// Shares of the entries that are gone, and that shrank.
-    rates: (f64, f64),
+    rates: Rates,
 }
 
 impl Search<'_> {
-    /// The likeliest way, and the shares of entries gone and shrunk in it.
-    fn run(&self, rows: &mut [Row]) -> Option<(Followed, (f64, f64))> {
+    /// The likeliest way.
+    fn run(&self, rows: &mut [Row]) -> Option<Followed> {
         rows.first_mut()?.offer(0, 0.0, Step::Skipped);
         for at in 0..rows.len() {
             let (here, behind) = rows.split_at_mut(at + 1);
@@ -187,7 +189,7 @@ impl Search<'_> {
         if next.is_some() && !matches!(here.place, Place::End) {
             here.offer(block + 1, odds + GAPS.skipped as f32, Step::Skipped);
         }
-        let (gone, shrunk) = self.rates;
+        let Rates { gone, shrunk } = self.rates;
         let logs = |share: f64| share.ln() as f32;
         match here.place {
             Place::Entry(count) => {
@@ -242,11 +244,10 @@ impl Search<'_> {
         best.map(|(_, row, block)| (row, block))
     }
 
-    fn trace(&self, rows: &[Row], end: usize, block: usize) -> (Followed, (f64, f64)) {
+    fn trace(&self, rows: &[Row], end: usize, block: usize) -> Followed {
         let (mut at, mut block) = (end, block);
         let entries = rows[..end].iter().filter(|row| matches!(row.place, Place::Entry(_))).count();
-        let mut followed = Followed { lost: Vec::new(), inside: entries, kept: 0 };
-        let (mut gone, mut shrunk) = (0.0, 0.0);
+        let mut followed = Followed { lost: Vec::new(), inside: entries, gone: 0, shrunk: 0 };
         while at > 0 || block > 0 {
             let step = rows[at].step(block);
             let count = match step {
@@ -265,9 +266,8 @@ impl Search<'_> {
             // An entry is one place, whatever its length; a lost one is as many places as sectors.
             let from = at - 1;
             if let Place::Entry(listed) = rows[from].place {
-                followed.kept += usize::from(count.is_none());
-                gone += f64::from(u8::from(count.is_some()));
-                shrunk += f64::from(u8::from(count.is_none() && self.walk.blocks[block].count < listed));
+                followed.gone += usize::from(count.is_some());
+                followed.shrunk += usize::from(count.is_none() && self.walk.blocks[block].count < listed);
                 at = from;
             } else {
                 let count = count.unwrap_or_else(|| self.walk.blocks[block].count);
@@ -276,9 +276,7 @@ impl Search<'_> {
             }
         }
         followed.lost.reverse();
-        let n = entries as f64 + 1.0;
-        let share = |times: f64| ((times + 0.5) / n).clamp(0.3 / n, 0.4);
-        (followed, (share(gone), share(shrunk)))
+        followed
     }
 }
 
@@ -291,20 +289,7 @@ mod tests {
     fn walk(lengths: &[u32]) -> Walk {
         let mut walk = Walk::default();
         for (content, &count) in (0u128..).zip(lengths) {
-            walk.blocks.push(Walked {
-                first: walk.sectors,
-                count,
-                size: count * 512 - 4,
-                content,
-                voxels: content,
-                slack: 0,
-                padded: true,
-                plain: false,
-                version: 4,
-                odd: false,
-                splice: None,
-                faces: None,
-            });
+            walk.blocks.push(Walked::whole(walk.sectors, count, content));
             walk.sectors += count;
         }
         walk
@@ -320,6 +305,11 @@ mod tests {
         lengths.iter().scan(0, place).collect()
     }
 
+    /// How many entries keep a block.
+    fn kept(followed: &Followed) -> usize {
+        followed.inside - followed.gone
+    }
+
     const LENGTHS: [u32; 12] = [5, 3, 9, 1, 7, 2, 8, 4, 6, 3, 9, 5];
 
     #[test]
@@ -328,7 +318,8 @@ mod tests {
         let lost: Vec<(u32, u32)> = entries.drain(4..7).collect();
         let gap = (lost[0].0, lost.iter().map(|entry| entry.1).sum());
         let followed = follow(&walk(&LENGTHS), &entries, &[gap]).unwrap();
-        assert_eq!((followed.lost, followed.kept, followed.inside), (lost, 9, 9));
+        assert_eq!((kept(&followed), followed.inside), (9, 9));
+        assert_eq!(followed.lost, lost);
     }
 
     #[test]
@@ -341,7 +332,8 @@ mod tests {
         blocks.remove(2);
         blocks.push(10);
         let followed = follow(&walk(&blocks), &entries, &[gap]).unwrap();
-        assert_eq!((followed.lost, followed.kept), (lost, 9));
+        assert_eq!(kept(&followed), 9);
+        assert_eq!(followed.lost, lost);
     }
 
     #[test]
@@ -350,7 +342,7 @@ mod tests {
         let mut blocks = LENGTHS.to_vec();
         blocks.remove(1);
         let followed = follow(&walk(&blocks[..7]), &entries, &[]).unwrap();
-        assert_eq!((followed.inside, followed.kept), (8, 7));
+        assert_eq!((followed.inside, kept(&followed)), (8, 7));
         assert!(followed.lost.is_empty());
     }
 
@@ -362,6 +354,6 @@ mod tests {
     #[test]
     fn a_file_without_blocks_keeps_no_entry() {
         let followed = follow(&Walk::default(), &row(&LENGTHS), &[]).unwrap();
-        assert_eq!((followed.inside, followed.kept), (0, 0));
+        assert_eq!((followed.inside, kept(&followed)), (0, 0));
     }
 }

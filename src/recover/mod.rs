@@ -8,6 +8,7 @@ pub mod assemble;
 mod band;
 mod bits;
 pub mod cells;
+mod closed;
 pub mod cluster;
 mod contradicted;
 pub mod copies;

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::recover::assemble::{Assembled, Fit};
+use crate::recover::closed::keep_closed;
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::region::Case;
@@ -45,16 +46,8 @@ fn change(case: &Case, table: &HashMap<u32, usize>, fit: &Fit) -> Option<(u32, u
 pub fn exchanged(case: &Case, table: &HashMap<u32, usize>, made: &Assembled) -> HashSet<u32> {
     let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
     let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(|fit| change(case, table, fit)).collect();
-    // Drops the moves that bring a block from no other slot that changes, or take one to none, until only closed ones are left.
-    loop {
-        let before = moves.len();
-        let from: HashSet<u128> = moves.iter().map(|(_, own, _)| *own).collect();
-        let to: HashSet<u128> = moves.iter().map(|(.., new)| *new).collect();
-        moves.retain(|(_, own, new)| from.contains(new) && to.contains(own));
-        if moves.len() == before {
-            return moves.into_iter().map(|(slot, ..)| slot).collect();
-        }
-    }
+    keep_closed(&mut moves, |(_, own, _)| *own, |(.., new)| *new);
+    moves.into_iter().map(|(slot, ..)| slot).collect()
 }
 
 /// Whether a block is for certain in a slot for which the table has another one.

@@ -238,20 +238,7 @@ mod tests {
         for (slot, (&count, distance)) in (0..).zip(lengths.iter().zip(distances)) {
             entries.push(Listing { slot, first: at, count, position: [0; 3] });
             let first = distance.map(|distance| u32::try_from(i64::from(at) + distance).unwrap());
-            blocks.extend(first.map(|first| Walked {
-                first,
-                count,
-                size: count * 512 - 4,
-                content: slot.into(),
-                voxels: slot.into(),
-                slack: 0,
-                padded: true,
-                plain: false,
-                version: 4,
-                odd: false,
-                splice: None,
-                faces: None,
-            }));
+            blocks.extend(first.map(|first| Walked::whole(first, count, slot.into())));
             at += count;
         }
         let mut walk = Walk::default();

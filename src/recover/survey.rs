@@ -83,8 +83,7 @@ fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
 
 /// The slots and blocks that a table gives, if it is believed.
 pub(super) fn anchors_of_table(case: &Case) -> Option<Vec<(u32, usize)>> {
-    let repeated = case.raw.windows(2).any(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
-    if repeated || !matches!(way(case, None, &Weights::default(), false), Way::Table(_)) {
+    if repeated_pairs(case).next().is_some() || !matches!(way(case, None, &Weights::default(), false), Way::Table(_)) {
         return None;
     }
     let anchors = exact_anchors(case);
@@ -352,9 +351,7 @@ fn order(
 fn doubt_moved(case: &Case, solved: &mut Solved, weights: &Weights) {
     let few = case.entries.len() < DECISION.many;
     for placed in solved.placed.iter_mut().filter(|placed| placed.moved || few) {
-        placed.certainty = placed.certainty.min(Certainty::Likely);
-        placed.voxels = placed.voxels.min(Certainty::Likely);
-        placed.p = placed.p.min(weights.likely);
+        placed.lower(Certainty::Likely, weights.likely);
     }
 }
 
@@ -412,13 +409,18 @@ fn damaged_entries(case: &Case, anchors: &[(u32, usize)]) -> Vec<(u32, Entry)> {
     case.raw.iter().copied().filter(|(slot, _)| !filled.contains(slot)).collect()
 }
 
-/// The slots whose entry is repeated in the next one. Entries that are repeated more often are garbage.
+/// The slots whose entry is repeated in the next one.
+fn repeated_pairs(case: &Case) -> impl Iterator<Item = u32> + '_ {
+    let pairs = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
+    pairs.map(|pair| pair[0].0)
+}
+
+/// The same without entries that are repeated more than once, which are garbage.
 fn repeated(case: &Case) -> Vec<u32> {
-    let pairs = || case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
-    let all: HashSet<u32> = pairs().map(|pair| pair[0].0).collect();
+    let all: HashSet<u32> = repeated_pairs(case).collect();
     let is_pair =
         |slot: &u32| !all.contains(&(slot + 1)) && slot.checked_sub(1).is_none_or(|before| !all.contains(&before));
-    pairs().map(|pair| pair[0].0).filter(is_pair).collect()
+    repeated_pairs(case).filter(is_pair).collect()
 }
 
 /// What is known of a region before its unowned blocks are placed.

@@ -71,6 +71,25 @@ impl Hash for Walked {
 }
 
 impl Walked {
+    /// A whole block of so many sectors of 512 bytes.
+    #[cfg(test)]
+    pub(super) fn whole(first: u32, count: u32, content: u128) -> Self {
+        Self {
+            first,
+            count,
+            size: count * 512 - 4,
+            content,
+            voxels: content,
+            slack: 0,
+            padded: true,
+            plain: false,
+            version: 4,
+            odd: false,
+            splice: None,
+            faces: None,
+        }
+    }
+
     /// The sector after its last.
     #[must_use]
     pub fn end(&self) -> u32 {

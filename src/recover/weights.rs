@@ -1,5 +1,7 @@
 //! Every number that decides how evidence is weighed when blocks are put into places, with its meaning, unit and origin.
 
+use crate::recover::evidence::Rates;
+
 /// The numbers by which blocks are placed. Odds are natural logarithms.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights {
@@ -154,8 +156,7 @@ pub(super) struct OrderWeights {
 /// The numbers by which the lost entries of a table are counted (`gaps.rs`). Probabilities from 0 to 1; the others are logarithms of odds.
 pub(super) struct GapWeights {
     /// First guesses of the shares of entries that are gone, and that shrank; measured anew in each of so many rounds. Chosen.
-    pub gone: f64,
-    pub shrunk: f64,
+    pub rates: Rates,
     pub rounds: usize,
     /// Sectors that blocks may have moved down. Chosen: bounds the work; 300 changes of blocks of three sectors are less.
     pub distance: u32,
@@ -165,8 +166,14 @@ pub(super) struct GapWeights {
     pub appended: f64,
 }
 
-pub(super) const GAPS: GapWeights =
-    GapWeights { gone: 0.1, shrunk: 0.05, rounds: 3, distance: 1024, rare: -6.0, skipped: -6.0, appended: -0.5 };
+pub(super) const GAPS: GapWeights = GapWeights {
+    rates: Rates { gone: 0.1, shrunk: 0.05 },
+    rounds: 3,
+    distance: 1024,
+    rare: -6.0,
+    skipped: -6.0,
+    appended: -0.5,
+};
 
 pub(super) const ORDER: OrderWeights = OrderWeights {
     least_kept: 0.05,

@@ -297,16 +297,6 @@ impl Keymap {
     }
 }
 
-/// Whether there is something to copy or to open, in panes that may be empty.
-fn has_object(app: &App, action: Action) -> bool {
-    match (app.focus, app.pane, action) {
-        (Focus::Pane, Pane::Meta, Action::Enter | Action::Copy) | (Focus::Pane, Pane::Repair, Action::Copy) => {
-            crate::tui::panes::copy(app).is_some()
-        }
-        _ => true,
-    }
-}
-
 /// What the hint line offers, the most useful first: actions that do something right now.
 #[must_use]
 pub fn hints(app: &App) -> Vec<&'static Spec> {
@@ -343,9 +333,16 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Diff) => &[A::Enter, A::NextChange, A::NextLod],
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
+    // What these panes have nothing for.
+    let is_empty = || crate::tui::panes::copy(app).is_none();
+    let idle: &[A] = match (app.focus, app.pane) {
+        (Focus::Pane, Pane::Meta) if is_empty() => &[A::Enter, A::Copy],
+        (Focus::Pane, Pane::Repair) if is_empty() => &[A::Copy],
+        _ => &[],
+    };
     let mut out: Vec<&'static Spec> = Vec::new();
     for action in by_pane.iter().copied().chain(rest) {
-        if let Some(spec) = action.spec().filter(|spec| (spec.works)(app) && has_object(app, action))
+        if let Some(spec) = action.spec().filter(|spec| (spec.works)(app) && !idle.contains(&action))
             && !out.iter().any(|other| other.action == action)
         {
             out.push(spec);

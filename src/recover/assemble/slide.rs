@@ -285,21 +285,12 @@ impl Board<'_> {
     }
 }
 
-/// The most that a place is, given how likely its entry stayed where it was.
-fn most_if_stayed(p: f64, weights: &Weights) -> Certainty {
-    match p {
-        p if p >= weights.certain => Certainty::Certain,
-        p if p >= weights.likely => Certainty::Likely,
-        _ => Certainty::Candidate,
-    }
-}
-
 impl Assembled {
     /// Lowers the certainty of blocks in the slots of their entries where these may have moved along.
     pub(super) fn doubt_fits(&mut self, weights: &Weights) {
         for fit in &mut self.fits {
             let Some(&p) = self.stayed.get(&fit.slot).filter(|p| **p < fit.p) else { continue };
-            let most = most_if_stayed(p, weights);
+            let most = Certainty::from_probability(p, weights);
             (fit.certainty, fit.voxels, fit.p) = (fit.certainty.min(most), fit.voxels.min(most), p);
         }
     }
@@ -308,8 +299,7 @@ impl Assembled {
     pub fn doubt_placed(&self, placed: &mut [Placed], weights: &Weights) {
         for placed in placed {
             let Some(&p) = self.stayed.get(&placed.slot).filter(|p| **p < placed.p) else { continue };
-            let most = most_if_stayed(p, weights);
-            (placed.certainty, placed.voxels, placed.p) = (placed.certainty.min(most), placed.voxels.min(most), p);
+            placed.lower(Certainty::from_probability(p, weights), p);
         }
     }
 }

@@ -70,9 +70,7 @@ impl Layout {
         }
         counts
     }
-}
 
-impl Layout {
     /// Whether each record leads to a whole stream, and these have the lengths that the records name, in whatever order: then chunks
     /// are in each other's blocks, and the header is right.
     fn holds_all_chunks(&self, by_start: &HashMap<u64, Stream>) -> bool {

@@ -18,6 +18,7 @@ use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
 use crate::pak::record::{Record, blocks_for};
 use crate::parallel;
+use crate::recover::closed::keep_closed;
 use crate::save::{Owner, Pak, PakScratch};
 use crate::source::Source;
 
@@ -182,7 +183,7 @@ fn analyze<S: Source>(
     let declared = Layout::declared(pak);
     let as_declared = (layout.count, layout.base) == (declared.count, declared.base)
         && pak.damage.iter().all(|d| !matches!(d.code, Code::PakRecordCount | Code::PakFirstBlock));
-    let owned: HashSet<u64> = records.iter().filter_map(|(_, _, v)| v.usable()).map(|span| span.start).collect();
+    let owned = owned(&records);
     let mut orphans = Vec::new();
     // Nothing inside of a chunk that somebody owns is one of its own.
     let mut reach = 0;
@@ -334,12 +335,17 @@ fn shared(records: &mut [(u32, Record, Verdict)]) {
     }
 }
 
+/// Where the streams begin that records own.
+fn owned(records: &[(u32, Record, Verdict)]) -> HashSet<u64> {
+    records.iter().filter_map(|(_, _, v)| v.usable()).map(|span| span.start).collect()
+}
+
 /// Gives records whose chunks are in each other's blocks their own: the chunk of each has the length that the record of another one of
 /// them names. Records that fit have theirs. Where several of these chunks have one length, or a chunk without a record has it, none is
 /// taken.
 fn exchange_by_length(records: &mut [(u32, Record, Verdict)], known: &[Stream]) {
     let length = |stream: &Stream| stream.span.len().cast_signed();
-    let owned: HashSet<u64> = records.iter().filter_map(|(_, _, v)| v.usable()).map(|span| span.start).collect();
+    let owned = owned(records);
     let unowned = known.iter().filter(|stream| stream.is_complete() && !owned.contains(&stream.span.start));
     let unowned: HashSet<i64> = unowned.map(length).collect();
     // Those of other lengths than their records name.
@@ -349,15 +355,7 @@ fn exchange_by_length(records: &mut [(u32, Record, Verdict)], known: &[Stream]) 
     });
     let mut moves: Vec<(usize, Stream)> = other.collect();
     let named = |records: &[(u32, Record, Verdict)], i: usize| i64::from(records[i].1.file_length);
-    loop {
-        let before = moves.len();
-        let all_named: HashSet<i64> = moves.iter().map(|(i, _)| named(records, *i)).collect();
-        let there: HashSet<i64> = moves.iter().map(|(_, stream)| length(stream)).collect();
-        moves.retain(|(i, stream)| there.contains(&named(records, *i)) && all_named.contains(&length(stream)));
-        if moves.len() == before {
-            break;
-        }
-    }
+    keep_closed(&mut moves, |(_, stream)| length(stream), |(i, _)| named(records, *i));
     let mut by_length: HashMap<i64, (Stream, usize)> = HashMap::new();
     let mut times_named: HashMap<i64, usize> = HashMap::new();
     for (i, stream) in &moves {
@@ -413,7 +411,7 @@ fn by_length(records: &mut [(u32, Record, Verdict)], known: &[Stream]) {
     for (_, record, _) in records.iter() {
         *lengths.entry(record.file_length).or_default() += 1;
     }
-    let owned: HashSet<u64> = records.iter().filter_map(|(_, _, v)| v.usable()).map(|span| span.start).collect();
+    let owned = owned(records);
     for (_, record, verdict) in records.iter_mut().filter(|(_, _, v)| matches!(v, Verdict::Lost(_))) {
         let only = lengths.get(&record.file_length) == Some(&1);
         let stream = streams.get(&i64::from(record.file_length)).copied().flatten();
