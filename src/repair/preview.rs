@@ -81,6 +81,15 @@ pub enum Subject {
     Words,
 }
 
+/// A place in a file that a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineAt {
+    /// The block of a LOD at a position.
+    Block(u8, [i32; 3]),
+    /// A record of a pak.
+    Record(u32),
+}
+
 /// A line of the list.
 #[derive(Clone, Debug)]
 pub struct PreviewLine {
@@ -90,6 +99,10 @@ pub struct PreviewLine {
     pub name: String,
     /// What happens with it.
     pub text: String,
+    /// The file that it is about, as the plan names it, if the list is of a whole save.
+    pub file: Option<String>,
+    /// The block or the record that it is about, if there is one at that place.
+    pub at: Option<LineAt>,
     /// Where its bytes are, when it can be looked at.
     pub pieces: Vec<Span>,
     /// The number of its region in the plan, when it is in one.
@@ -167,10 +180,13 @@ impl Preview {
             if is_listed && text.starts_with("  ") {
                 continue;
             }
-            let lines = text.split_once(": ").and_then(|(name, _)| of_files.remove(name));
-            is_listed = lines.is_some();
+            let of_file = text.split_once(": ").and_then(|(name, _)| of_files.remove_entry(name));
+            is_listed = of_file.is_some();
             out.lines.push(line(Subject::Words, String::new(), text));
-            out.lines.extend(lines.into_iter().flatten());
+            if let Some((name, lines)) = of_file {
+                let of_file = |line| PreviewLine { file: Some(name.clone()), ..line };
+                out.lines.extend(lines.into_iter().map(of_file));
+            }
         }
         out
     }
@@ -226,7 +242,17 @@ fn start_preview(action: Action, why: &str) -> Preview {
 
 /// A line about nothing that can be looked at.
 const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
-    PreviewLine { subject, name, text, pieces: Vec::new(), region: None, place: None, candidates: Vec::new() }
+    PreviewLine {
+        subject,
+        name,
+        text,
+        file: None,
+        at: None,
+        pieces: Vec::new(),
+        region: None,
+        place: None,
+        candidates: Vec::new(),
+    }
 }
 
 fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
@@ -240,7 +266,9 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
     for missing in &region.missing {
-        out.lines.push(line(Subject::Missing, format!("block {}", triple(missing.0)), missing_words(missing, region)));
+        let name = format!("block {}", triple(missing.0));
+        let at = Some(LineAt::Block(region.lod, missing.0));
+        out.lines.push(PreviewLine { at, ..line(Subject::Missing, name, missing_words(missing, region)) });
     }
     let mut before = Vec::new();
     let mut put = |spans: &[Span], what, number, line| {
@@ -307,6 +335,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             };
             out.lines.push(PreviewLine {
                 region: Some(at),
+                at: Some(LineAt::Block(region.lod, block.position)),
                 pieces: block.pieces.clone(),
                 candidates: vec![(block.position, block.probability)],
                 ..line(
@@ -334,7 +363,9 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
         out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was}, put right to {is}")));
     }
     for missing in plan.known_missing() {
-        out.lines.push(line(Subject::Missing, format!("record {}", missing.record), missing.why.to_owned()));
+        let name = format!("record {}", missing.record);
+        let at = Some(LineAt::Record(missing.record));
+        out.lines.push(PreviewLine { at, ..line(Subject::Missing, name, missing.why.to_owned()) });
     }
     out.lines.extend(plan.unknown_words().map(|words| line(Subject::Words, "records".to_owned(), words)));
     let mut before = Vec::new();
@@ -356,7 +387,8 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
             (None, _) => format!("a whole chunk, may be of record {}", records.join(" or ")),
         };
         put(lost.span, PartFate::Lost, 0, Some(out.lines.len()));
-        out.lines.push(line(Subject::Lost, format!("block {}", lost.span.start / BLOCK_BYTES), text));
+        let of_block = line(Subject::Lost, format!("block {}", lost.span.start / BLOCK_BYTES), text);
+        out.lines.push(PreviewLine { pieces: vec![lost.span], ..of_block });
     }
     let mut first = plan.header.as_ref().map_or(0, |header| blocks_for(header.end()));
     let head = SectorFate { first: 0, count: blocks_for(plan.head.end), what: PartFate::Header, number: 0, line: None };
@@ -373,7 +405,9 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
         out.after.0.push(SectorFate { first, count, what, number, line: of_line });
         if let Some(subject) = subject {
             let why = chunk.put_right.unwrap_or_default().to_owned();
-            out.lines.push(line(subject, format!("record {}", chunk.record), why));
+            let at = Some(LineAt::Record(chunk.record));
+            let of_record = line(subject, format!("record {}", chunk.record), why);
+            out.lines.push(PreviewLine { at, pieces: vec![chunk.span], ..of_record });
         }
         first += count;
     }
@@ -394,6 +428,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
         0 => format!("block {}", triple(place.position)),
         lod => format!("block {} LOD {lod}", triple(place.position)),
     };
+    let block = |place: Place| Some(LineAt::Block(place.lod, place.position));
     if let Some(through) = plan.through {
         out.lines.push(line(Subject::Words, String::new(), format!("written as it is, with {through} beside it")));
     }
@@ -410,7 +445,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
     let in_part: HashSet<Place> =
         plan.rows.iter().map(|row| row.place).filter(|place| missing.contains(place)).collect();
     for (at, why) in plan.missing.iter().filter(|(at, _)| !in_part.contains(at)) {
-        out.lines.push(line(Subject::Missing, place(*at), (*why).to_owned()));
+        out.lines.push(PreviewLine { at: block(*at), ..line(Subject::Missing, place(*at), (*why).to_owned()) });
     }
     for lost in &plan.lost {
         let what = match lost.part {
@@ -420,7 +455,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
         };
         let name = lost.place.map_or_else(|| format!("row {}", lost.row), place);
         let text = format!("page {}, {what}{}", lost.page, lost.why);
-        out.lines.push(line(Subject::Lost, name, text));
+        out.lines.push(PreviewLine { at: lost.place.and_then(block), ..line(Subject::Lost, name, text) });
     }
     for page in &plan.pages {
         let text = "its content is unknown".to_owned();
@@ -438,7 +473,8 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
             false => Subject::PutRight,
         };
         if let Some(why) = row.why {
-            out.lines.push(line(subject, place(row.place), format!("page {}: {why}", row.page)));
+            let of_row = line(subject, place(row.place), format!("page {}: {why}", row.page));
+            out.lines.push(PreviewLine { at: block(row.place), ..of_row });
         }
     }
     out.summary = written_rows(plan);

@@ -13,6 +13,7 @@ use super::pane::Pane;
 use super::panes::world;
 use super::theme::{Role, level_role};
 use super::verdict::Conclusion;
+use super::wrap::wrap;
 use super::{App, Focus};
 use super::{inspector, overlay, panes, verdict};
 use crate::damage::Level;
@@ -34,6 +35,17 @@ pub fn draw(app: &App, buffer: &mut Buffer) {
     on(layout.inspector, &inspector::draw);
     on(layout.verdict, &verdict::draw);
     on(layout.hints, &bottom);
+    if let Some(message) = long_message(app, layout.hints) {
+        // As many rows as it needs, above the keys.
+        let rows = u16::try_from(message.len()).unwrap_or(u16::MAX).min(layout.hints.y);
+        let area = Rect { y: layout.hints.y - rows, height: rows, ..layout.hints };
+        on(area, &|_, canvas| {
+            canvas.clear();
+            for (y, row) in (0..rows).zip(&message) {
+                canvas.put(1, y, row, Role::Strong);
+            }
+        });
+    }
     if app.popup.is_some() {
         let all = Rect::new(0, 0, app.size.columns, app.size.rows);
         on(all, &overlay::draw);
@@ -53,7 +65,7 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
     if left >= 30 {
         x = canvas.put(x, 0, "voxscope  ", Role::Dim);
     }
-    canvas.put_within(x, 0, left.saturating_sub(x), &place, Role::Strong);
+    canvas.put_middle(x, 0, left.saturating_sub(x), &place, Role::Strong);
     if width > room {
         let pieces: Vec<(Role, &str)> = state.iter().map(|(role, text)| (*role, text.as_str())).collect();
         canvas.line(width - room - 1, 0, &pieces);
@@ -68,19 +80,17 @@ fn place(app: &App) -> Vec<String> {
         return vec![crate::printable::path(name.unwrap_or(path))];
     };
     let mut names = Vec::new();
-    let mut node = Some(app.selection.node);
+    // Below a directory that is selected, the file that the panes show.
+    let in_tree = app.focus == Focus::Tree && app.selects_directory();
+    let shown =
+        app.selected_item().filter(|_| !in_tree && app.selects_directory()).and_then(|item| index.node_of(item));
+    let mut node = Some(shown.unwrap_or(app.selection.node));
     while let Some(at) = node.and_then(|id| index.nodes.get(id)) {
         names.push(at.label.to_string());
         node = at.parent;
     }
     names.reverse();
-    if app.focus == Focus::Tree && app.selects_directory() {
-        return names;
-    }
-    if let (true, Some(item)) = (app.selects_directory(), app.selected_item()) {
-        names.extend(index.node_of(item).and_then(|node| index.nodes.get(node)).map(|node| node.label.to_string()));
-    }
-    if let Some(slot) = app.selected_slot() {
+    if let Some(slot) = app.selected_slot().filter(|_| !in_tree) {
         names.push(slot.position.map_or_else(|| format!("block {}", slot.slot), crate::printable::triple));
     }
     names
@@ -264,6 +274,52 @@ fn pane(app: &App, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// Columns that a message may take beside help and the way out.
+fn message_room(width: u16, last: usize) -> usize {
+    let most = usize::from(width.saturating_sub(2));
+    if most > 2 * last { most - last - 2 } else { most }
+}
+
+/// The rows of a message that does not fit beside the keys.
+fn long_message(app: &App, area: Rect) -> Option<Vec<String>> {
+    let message = app.message.as_ref().filter(|_| app.prompt.is_none() && area.area() > 0)?;
+    let room = message_room(area.width, last_width(&keys(app)));
+    (message.width() > room).then(|| wrap(message, usize::from(area.width.saturating_sub(2))))
+}
+
+/// The keys at the bottom, each with what it does.
+fn keys(app: &App) -> Vec<(String, String)> {
+    let moves = if app.glyphs.ascii { "arrows" } else { "←↑↓→" };
+    let moved = if app.popup.is_some() { "scroll" } else { "move" };
+    let mut pieces = vec![(moves.to_owned(), moved.to_owned())];
+    for spec in hints(app) {
+        let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
+        let hint = match spec.action {
+            Action::NextFocus if app.focus == Focus::Tree => "pane",
+            Action::Right if app.focus == Focus::Tree => "open",
+            Action::Left if app.focus == Focus::Tree => "close",
+            Action::Close if app.focus == Focus::Tree && app.popup.is_none() => "pane",
+            Action::Filter if app.popup.is_some() => "search",
+            Action::Filter if app.in_hex() && app.focus == Focus::Pane => "find bytes",
+            Action::Close if app.popup.is_none() => "back",
+            Action::WholeSave => panes::repair::turn_hint(app),
+            _ => spec.hint,
+        };
+        pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
+    }
+    pieces
+}
+
+/// Columns of help and the way out, the last keys.
+fn last_width(pieces: &[(String, String)]) -> usize {
+    pieces.get(pieces.len().saturating_sub(2)..).map_or(0, pieces_width)
+}
+
+/// Columns of keys with what they do.
+fn pieces_width(pieces: &[(String, String)]) -> usize {
+    pieces.iter().map(|(key, hint)| key.width() + hint.width() + 3).sum()
+}
+
 /// The line at the bottom: what is typed, what was said, or what can be done.
 fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     if let Some(prompt) = &app.prompt {
@@ -284,40 +340,20 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
         return;
     }
     let mut x = 1;
-    let moves = if app.glyphs.ascii { "arrows" } else { "←↑↓→" };
-    let moved = if app.popup.is_some() { "scroll" } else { "move" };
-    let mut pieces = vec![(moves.to_owned(), moved.to_owned())];
-    for spec in hints(app) {
-        let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
-        let hint = match spec.action {
-            Action::NextFocus if app.focus == Focus::Tree => "pane",
-            Action::Right if app.focus == Focus::Tree => "open",
-            Action::Left if app.focus == Focus::Tree => "close",
-            Action::Close if app.focus == Focus::Tree && app.popup.is_none() => "pane",
-            Action::Filter if app.popup.is_some() => "search",
-            Action::Filter if app.in_hex() && app.focus == Focus::Pane => "find bytes",
-            Action::Close if app.popup.is_none() => "back",
-            Action::WholeSave => panes::repair::turn_hint(app),
-            _ => spec.hint,
-        };
-        pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
-    }
+    let mut pieces = keys(app);
     let mut room = usize::from(canvas.width().saturating_sub(1));
-    let width = |pieces: &[(String, String)]| pieces.iter().map(|(k, h)| k.width() + h.width() + 3).sum::<usize>();
-    if let Some(message) = &app.message {
-        // A message leaves the keys what room it does not need, and help and the way out theirs.
-        let last = pieces.get(pieces.len().saturating_sub(2)..).map_or(0, width);
-        let most = usize::from(canvas.width().saturating_sub(2));
-        let most = if most > 2 * last { most - last - 2 } else { most };
-        let taken = message.width().min(most) + 2;
-        canvas.put_within(x, 0, u16::try_from(most).unwrap_or(u16::MAX), message, Role::Strong);
+    let most = message_room(canvas.width(), last_width(&pieces));
+    if let Some(message) = app.message.as_ref().filter(|message| message.width() <= most) {
+        // A message leaves the keys what room it does not need.
+        let taken = message.width() + 2;
+        canvas.put(x, 0, message, Role::Strong);
         (x, room) = (x.saturating_add(u16::try_from(taken).unwrap_or(u16::MAX)), room.saturating_sub(taken));
     }
     // The last ones, help and the way out, are always there: what is in the middle gives way.
-    while width(&pieces) > room && pieces.len() > 3 {
+    while pieces_width(&pieces) > room && pieces.len() > 3 {
         pieces.remove(pieces.len() - 4);
     }
-    while width(&pieces) > room && !pieces.is_empty() {
+    while pieces_width(&pieces) > room && !pieces.is_empty() {
         pieces.remove(0);
     }
     for (key, hint) in &pieces {

@@ -9,6 +9,7 @@ use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::Space;
 use crate::picture::Look;
+use crate::repair::preview::LineAt;
 use crate::save::Owner;
 
 /// A place in a file that has to be opened first.
@@ -62,6 +63,22 @@ pub fn to_block(app: &mut App, lod: u8, position: [i32; 3]) -> bool {
 pub fn to_block_of(app: &mut App, item: ItemId, lod: u8, position: [i32; 3]) {
     app.select_item(item);
     app.pending_target = Some(PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
+    app.request_item();
+    finish_navigation(app);
+}
+
+/// Selects what a line of a repair is about, a slot, a block or bytes of a file; a directory that is selected in the tree stays
+/// selected.
+pub fn link_line(app: &mut App, item: ItemId, at: Option<LineAt>, span: Option<Span>) {
+    app.select_item(item);
+    (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+    let (slot, block) = match at {
+        None => (None, None),
+        Some(LineAt::Record(record)) => (Some(record), None),
+        Some(LineAt::Block(lod, position)) => (None, Some((lod, position))),
+    };
+    let bytes = span.map(|span| Bytes { space: Space::File, part: Part::Data, span });
+    app.pending_target = Some(PendingTarget { item, slot, block, bytes });
     app.request_item();
     finish_navigation(app);
 }

@@ -305,3 +305,18 @@ fn unowned_blocks_are_counted_because_they_are_not_compared() {
     assert!(screen.contains("8 unowned in A") && screen.contains("8 unowned in B"), "{screen}");
     assert!(screen.contains("Nothing differs in what the tables lead to"), "{screen}");
 }
+
+#[test]
+fn marks_of_a_check_are_laid_over_the_save_that_was_checked_only() {
+    let dir = tempfile::tempdir().unwrap();
+    two(dir.path());
+    // The block that is torn is in `b`, which comes first here.
+    let against = CompareWith { path: dir.path().join("a"), ..CompareWith::default() };
+    let settings = Settings { path: dir.path().join("b"), against: Some(against), ..Settings::default() };
+    let mut driver = Driver::new(settings, 120, 40);
+    driver.keys("1");
+    for (side, marked) in [("A", true), ("A and B", true), ("B", false), ("A", true)] {
+        assert_eq!(driver.text_screen().contains("t torn 1"), marked, "{side}: {}", driver.text_screen());
+        driver.keys("space");
+    }
+}

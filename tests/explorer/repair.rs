@@ -91,6 +91,30 @@ fn the_sectors_stand_before_and_after() {
     assert!(row_with(&driver, "block (-1, -1, 1)").contains("missing: "), "{screen}");
 }
 
+#[test]
+fn the_block_of_the_line_is_what_the_other_panes_show() {
+    let mut driver = sized(&crash("crash_terrain/t1"), 80, 24);
+    for whole in [false, true] {
+        if whole {
+            driver.app.select_node(0);
+        } else {
+            select(&mut driver, "r.-1.-1.0.vxr");
+        }
+        driver.keys("8 home");
+        let goes_on = |driver: &Driver| !words(driver).contains("Block (-1, -1, 2)");
+        while goes_on(&driver) {
+            let before = driver.text_screen();
+            driver.keys("down");
+            assert_ne!(driver.text_screen(), before, "no line of the block");
+        }
+        assert_eq!(driver.app.selected_slot().and_then(|slot| slot.position), Some([-1, -1, 2]), "{whole}");
+        assert_eq!(driver.app.selection.sector, Some(4), "where it was found");
+        // The list stays that of what is selected in the tree.
+        assert!(row_with(&driver, "block (-1, -1, 2)").contains("found at 4"), "{}", driver.text_screen());
+        assert_eq!(driver.app.selects_directory(), whole);
+    }
+}
+
 /// What the inspector says, in one line.
 fn words(driver: &Driver) -> String {
     super::inspector_text(driver).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -173,10 +197,26 @@ fn an_accepted_block_is_an_argument_of_the_command() {
     let command = driver.copied.clone().unwrap();
     assert!(command.ends_with("--level certain --accept 2,2,1@0=regions/lod0/r.0.0.0.vxr:125"), "{command}");
     driver.keys("esc");
-    assert!(row_with(&driver, "sector 125").contains("accepted: "), "{}", driver.text_screen());
+    assert!(row_with(&driver, "sector 125").contains("accepted: goes to (2, 2, 1)"), "{}", driver.text_screen());
     assert!(driver.text_screen().contains("The accepted place is not in these"), "{}", driver.text_screen());
     driver.keys("enter o Y");
     assert!(!driver.copied.clone().unwrap().contains("--accept"), "taken back");
+}
+
+#[test]
+fn a_message_that_does_not_fit_beside_the_keys_stands_above_them() {
+    let mut driver = sized(&crash("crash_noise/mixed_1"), 80, 24);
+    on_the_lost_one(&mut driver);
+    driver.keys("enter o");
+    let screen = driver.text_screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    assert!(lines[23].contains("? help") && lines[23].contains("q quit"), "{screen}");
+    let message: Vec<&str> = lines[21..23].iter().flat_map(|line| line.split_whitespace()).collect();
+    let message = message.join(" ");
+    assert!(message.starts_with("Accepted: the command now has --accept 2,2,1@0="), "{screen}");
+    assert!(message.ends_with("Y copies it."), "{screen}");
+    driver.keys("down");
+    assert!(!driver.text_screen().contains("Accepted: "), "{}", driver.text_screen());
 }
 
 #[test]

@@ -14,13 +14,14 @@ use std::sync::Arc;
 use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
-use crate::printable::{argument, capitalize, likelihood, shell_word};
+use crate::printable::{argument, capitalize, likelihood, shell_word, triple};
 use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
 use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Item, LoadState, Loaded, NodeId, NodeKind, Part};
+use crate::tui::go;
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::Role;
@@ -159,6 +160,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
     if let Some(to) = action.over_lines(at, lines.saturating_sub(1), page) {
         app.panes.repair.cursor = to;
+        select_line(app);
         return true;
     }
     app.panes.repair.cursor = match action {
@@ -206,6 +208,26 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     let first = parts.first(app.panes.repair.cursor, preview.lines.len());
     if let Some(row) = y.checked_sub(parts.list).filter(|row| *row < parts.rows) {
         app.panes.repair.cursor = (first + usize::from(row)).min(preview.lines.len().saturating_sub(1));
+        select_line(app);
+    }
+}
+
+/// Selects the block, the record or the bytes that the line under the cursor is about, for the other panes. What is selected in the
+/// tree stays: the list is of that.
+fn select_line(app: &mut App) {
+    let Some(index) = app.index.clone() else { return };
+    let Some(line) = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor)) else { return };
+    let (at, span) = (line.at, line.pieces.first().copied());
+    if at.is_none() && span.is_none() {
+        return;
+    }
+    let item = match &line.file {
+        Some(name) => index.by_name(name),
+        None => app.selected_item(),
+    };
+    let is_shown = |item| app.selected_item() == Some(item) || app.selected_items().contains(&item);
+    if let Some(item) = item.filter(|item| is_shown(*item)) {
+        go::link_line(app, item, at, span);
     }
 }
 
@@ -303,7 +325,7 @@ pub fn request_missing(app: &mut App) {
 fn line_of_finding(app: &App, preview: &Preview) -> usize {
     let finding = app.selection.finding.and_then(|number| app.findings.list.get(number));
     let block = finding.and_then(|finding| finding.block?.position);
-    let named = block.map(|at| format!("block {}", crate::printable::triple(at)));
+    let named = block.map(|at| format!("block {}", triple(at)));
     let record = app.selection.slot.map(|slot| format!("record {slot}"));
     let line_of = |name: String| preview.lines.iter().position(|line| line.name == name);
     named.and_then(line_of).or_else(|| record.and_then(line_of)).unwrap_or(0)
@@ -502,7 +524,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     }
     if line.subject == Subject::Lost {
         for (at, p) in line.candidates.iter().take(4) {
-            out.push(("may be", format!("{}, {} likely", crate::printable::triple(*at), likelihood(*p))));
+            out.push(("may be", format!("{}, {} likely", triple(*at), likelihood(*p))));
         }
     }
     // The name of a field is written as the file has it.
@@ -514,19 +536,20 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     Some((title, out))
 }
 
-/// Whether the block of a line was put in a place by hand.
-fn is_accepted(app: &App, line: &PreviewLine) -> bool {
-    let place = line.place.as_ref();
-    place.is_some_and(|(lod, file, start)| {
-        app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.start) == (*lod, file, *start))
-    })
+/// Where the block of a line was put by hand.
+fn accepted_place(app: &App, line: &PreviewLine) -> Option<[i32; 3]> {
+    let (lod, file, start) = line.place.as_ref()?;
+    let is_of_line = |a: &&Accepted| (a.lod, &a.file, a.start) == (*lod, file, *start);
+    app.panes.repair.accepted.iter().find(is_of_line).map(|accepted| accepted.position)
 }
 
 /// The text of a line, with its kind in a word: a mark alone does not suffice.
 fn says(app: &App, line: &PreviewLine) -> String {
+    if let Some(position) = accepted_place(app, line).filter(|_| line.subject == Subject::Lost) {
+        return format!("accepted: goes to {}", triple(position));
+    }
     let kind = match line.subject {
         Subject::Missing => "missing: ",
-        Subject::Lost if is_accepted(app, line) => "accepted: ",
         Subject::Lost => "lost+found: ",
         Subject::Likely => "likely: ",
         Subject::InPart => "in part: ",

@@ -365,7 +365,8 @@ fn marks(app: &App) -> Marks {
             marks
         }
         Look::Repair => super::repair::marks(app),
-        _ if app.panes.world.shows_health() => app.panes.world.marks.clone(),
+        // The second save is not checked.
+        _ if app.panes.world.shows_health() && sheets::side(app) != Side::B => app.panes.world.marks.clone(),
         _ => Marks::default(),
     }
 }
@@ -378,7 +379,7 @@ fn unowned_words(app: &App) -> Option<String> {
     let blocks =
         app.findings.unowned(|item| matches!(items.get(item), Some(Item::Region(number, _)) if *number == forest));
     let are = if blocks == 1 { "is" } else { "are" };
-    let is_shown = blocks > 0 && app.panes.world.look != Look::Repair;
+    let is_shown = blocks > 0 && app.panes.world.look != Look::Repair && sheets::side(app) != Side::B;
     is_shown.then(|| format!("{} {are} not drawn", count(blocks, "unowned block")))
 }
 
