@@ -14,6 +14,9 @@ use crate::source::Source;
 /// Bytes of the table that are read at once.
 const TABLE_CHUNK: usize = 1 << 16;
 
+/// Sectors of a block, at most: their count has eight bits.
+const MOST_SECTORS: u64 = 255;
+
 /// Blocks that are tried to find the version that implies the slot formula.
 pub(crate) const SLOT_PROBES: usize = 64;
 
@@ -82,7 +85,12 @@ impl<S: Source> Region<S> {
     /// # Errors
     /// I/O errors.
     pub fn load(source: S, header: Header, lod: u8, position: [i32; 3], options: &Options) -> io::Result<Self> {
-        let limits = options.limits;
+        let mut limits = options.limits;
+        if !header.is_single_block() {
+            // A size prefix of more than an entry can have is no size: what it asks for is not read.
+            let most = u64::from(header.format.sector_size).saturating_mul(MOST_SECTORS);
+            limits.stored_bytes = limits.stored_bytes.min(most);
+        }
         let mut entries = Vec::new();
         let mut damage = Vec::new();
         let mut buffer = Vec::new();
