@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::recover::evidence::{Evidence, Rates};
-use crate::recover::pass::{Common, Gone, Pass, Rows};
+use crate::recover::pass::{Common, Gone, LARGE, Pass, Rows};
 use crate::recover::reading::Reading;
 use crate::recover::walk::Walk;
 
@@ -66,22 +66,21 @@ pub fn align(
 ) -> Posterior {
     let common = Common::new(counts, walk);
     let pass = |reading| Pass { counts, walk, reading, rates, table_end, evidence, common: &common };
-    let made: Vec<(Rows, Vec<Gone>)> = readings
+    let made: Vec<(Option<Rows>, Vec<Gone>)> = readings
         .iter()
         .map(|reading| {
             let pass = pass(reading);
             let rows = pass.matches();
             let all = pass.totals(&rows);
-            (rows, all)
+            // Those of all readings of a large region take too much memory.
+            ((counts.len() <= LARGE).then_some(rows), all)
         })
         .collect();
-    let parts = || {
-        let parts = made.iter().zip(readings).enumerate();
-        parts.flat_map(|(n, ((rows, all), reading))| {
-            all.iter().map(move |one| (n, rows, one, one.total + reading.prior))
-        })
+    let totals = || {
+        let totals = made.iter().zip(readings);
+        totals.flat_map(|((_, all), reading)| all.iter().map(move |one| one.total + reading.prior))
     };
-    let best = parts().map(|part| part.3).fold(f64::NEG_INFINITY, f64::max);
+    let best = totals().fold(f64::NEG_INFINITY, f64::max);
     let mut posterior = Posterior {
         kept: vec![Vec::new(); counts.len()],
         gone: vec![0.0; counts.len()],
@@ -93,9 +92,10 @@ pub fn align(
     if !best.is_finite() {
         return posterior;
     }
-    let sum: f64 = parts().map(|part| (part.3 - best).exp()).sum();
+    let sum: f64 = totals().map(|total| (total - best).exp()).sum();
     for (n, (rows, all)) in made.iter().enumerate() {
         let pass = pass(&readings[n]);
+        let mut again = None;
         let share = |one: &Gone| (one.total + readings[n].prior - best).exp() / sum;
         for one in all.iter().filter(|one| one.total + readings[n].prior - best > HOPELESS) {
             let gone = one.number;
@@ -106,6 +106,7 @@ pub fn align(
             let worth: Vec<(usize, f64)> =
                 together.iter().map(|one| (one.number, share(one))).filter(|(_, weight)| *weight >= LEAST).collect();
             if let Some(one) = together.first().filter(|_| !worth.is_empty()) {
+                let rows = rows.as_ref().unwrap_or_else(|| again.get_or_insert_with(|| pass.matches()));
                 pass.add(&worth, &one.out, rows, &mut posterior);
             }
         }

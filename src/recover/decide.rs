@@ -130,9 +130,10 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
 /// Blocks that were saved since the table was written, and for which no entry was found.
 fn unowned(case: &Case, state: &State) -> Vec<usize> {
     let alone = |b: usize| case.walk.blocks.iter().filter(|block| block.content == case.content(b)).count() == 1;
-    let owned = |b: usize| -> f64 { state.options.iter().flatten().filter(|o| o.block == b).map(|o| o.p).sum() };
+    let mut owned = vec![0.0; case.walk.blocks.len()];
+    state.options.iter().flatten().for_each(|option| owned[option.block] += option.p);
     let appended = state.posterior.appended.iter().enumerate().filter(|(_, p)| **p > DECISION.appended).map(|(b, _)| b);
-    appended.filter(|&b| owned(b) < DECISION.owned && alone(b)).collect()
+    appended.filter(|&b| owned[b] < DECISION.owned && alone(b)).collect()
 }
 
 /// Whether a block without an owner may be the newer state of an entry: where blocks of the same content are in a row

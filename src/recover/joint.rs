@@ -12,7 +12,7 @@ use crate::recover::band::Banded;
 use crate::recover::evidence::{self, Evidence, Nothing};
 use crate::recover::pass::{Common, Gone, NEVER, Pass, Rows, add_log};
 use crate::recover::reading::Reading;
-use crate::recover::region::{Candidate, Case, State};
+use crate::recover::region::{Candidate, Case, EntryOptions, State};
 use crate::recover::solver::{Neighbour, Solver};
 use crate::recover::weights::ORDER;
 
@@ -276,7 +276,7 @@ fn order(case: &Case, state: &State, counts: &[u32], common: &Common, drawn: &As
 }
 
 /// The possible blocks of every entry of a region by whole assignments; `None` when nothing is left open in it.
-pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Candidate>>> {
+pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<EntryOptions> {
     let (case, state) = (solver.cases[r], &solver.states[r]);
     let open = |i: usize| state.best(case, i).is_none_or(|(_, p)| p < SURE) && state.posterior.torn[i] < SURE;
     if state.is_solved() || !(0..case.entries.len()).any(open) {
@@ -312,7 +312,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Candidate
         return None;
     }
     let sum: f64 = weighed.iter().map(|w| (w.0 - best).exp()).sum();
-    let mut options: Vec<Vec<Candidate>> = vec![Vec::new(); counts.len()];
+    let mut options: EntryOptions = vec![Vec::new(); counts.len()];
     for (weight, drawn, blocks) in &weighed {
         let p = (weight - best).exp() / sum;
         for (i, block) in blocks.iter().enumerate() {

@@ -1,19 +1,25 @@
 //! Which of the appended blocks belongs to which of the entries that are gone: by their seams and their lengths, all at
 //! once.
 
+use std::collections::HashMap;
+
 use crate::recover::align::Posterior;
 use crate::recover::evidence::{Evidence, Rates};
-use crate::recover::region::{Candidate, Case};
+use crate::recover::region::{Candidate, Case, EntryOptions};
 
 /// Probabilities below this are not followed.
 const LEAST: f64 = 1e-6;
+
+/// In a large region, the least probability of all appended blocks of one content together: there may be a million of pairs below it,
+/// and nothing asks for them.
+const LARGE_LEAST: f64 = 0.01;
 
 /// Rounds of balancing.
 const ROUNDS: usize = 40;
 
 /// The possible blocks of every entry: those that stayed where the order puts them, and those that were appended.
-pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn Evidence) -> Vec<Vec<Candidate>> {
-    let mut options: Vec<Vec<Candidate>> = posterior
+pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn Evidence) -> EntryOptions {
+    let mut options: EntryOptions = posterior
         .kept
         .iter()
         .map(|kept| kept.iter().map(|&(block, p)| Candidate { block, p, moved: false }).collect())
@@ -42,12 +48,22 @@ pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn 
             *v = posterior.gone[columns[c]] / sum;
         }
     }
-    for (a, row) in k.iter().enumerate() {
-        for (c, k) in row.iter().enumerate() {
-            let p = u[a] * k * v[c];
-            if p > LEAST {
-                options[columns[c]].push(Candidate { block: rows[a], p, moved: true });
-            }
+    let mut sums: HashMap<u128, f64> = HashMap::new();
+    for (c, &i) in columns.iter().enumerate() {
+        let moved = |a: usize| Candidate { block: rows[a], p: u[a] * k[a][c] * v[c], moved: true };
+        let all = (0..rows.len()).map(moved).filter(|candidate| candidate.p > LEAST);
+        if !case.is_large() {
+            options[i].extend(all);
+            continue;
+        }
+        sums.clear();
+        let all: Vec<Candidate> = all.collect();
+        all.iter().for_each(|one| *sums.entry(case.content(one.block)).or_default() += one.p);
+        let (likely, rest): (Vec<Candidate>, Vec<Candidate>) =
+            all.into_iter().partition(|one| sums.get(&case.content(one.block)).is_some_and(|sum| *sum >= LARGE_LEAST));
+        options[i].extend(likely);
+        if options[i].is_empty() {
+            options[i].extend(rest.into_iter().max_by(|a, b| a.p.total_cmp(&b.p).then(b.block.cmp(&a.block))));
         }
     }
     for list in &mut options {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
+use std::sync::Arc;
 
 use crate::godot::region::{Entry, Header};
 use crate::godot::slots::SlotFormula;
@@ -134,6 +135,9 @@ pub struct Candidate {
     pub moved: bool,
 }
 
+/// For each entry its possible blocks.
+pub type EntryOptions = Vec<Vec<Candidate>>;
+
 /// A region while it is solved.
 #[derive(Debug)]
 pub struct State {
@@ -144,11 +148,11 @@ pub struct State {
     /// What is likely.
     pub posterior: Posterior,
     /// For each entry its possible blocks, the likeliest first.
-    pub options: Vec<Vec<Candidate>>,
+    pub options: Arc<EntryOptions>,
     /// What the order alone said: the same as `options`.
-    pub order: Vec<Vec<Candidate>>,
+    pub order: Arc<EntryOptions>,
     /// The same as `options`, would the game have saved many blocks: what a small region cannot rule out.
-    pub pessimistic: Vec<Vec<Candidate>>,
+    pub pessimistic: Arc<EntryOptions>,
     /// Odds of the seams of each entry with each possible block, as logarithms.
     pub seams: Vec<Vec<(usize, f64)>>,
     /// For each entry, how many neighbours these odds come from.
@@ -204,7 +208,7 @@ impl State {
     #[must_use]
     pub fn intact(case: &Case) -> Self {
         let n = case.entries.len();
-        let options = (0..n).map(|i| vec![Candidate { block: i, p: 1.0, moved: false }]).collect();
+        let options: EntryOptions = (0..n).map(|i| vec![Candidate { block: i, p: 1.0, moved: false }]).collect();
         let kept = (0..n).map(|i| vec![(i, 1.0)]).collect();
         let posterior = Posterior {
             kept,
@@ -217,9 +221,9 @@ impl State {
             readings: Vec::new(),
             rates: Rates { gone: 0.0, shrunk: 0.0 },
             posterior,
-            order: Vec::new(),
-            pessimistic: Vec::new(),
-            options,
+            order: Arc::default(),
+            pessimistic: Arc::default(),
+            options: Arc::new(options),
             seams: vec![Vec::new(); n],
             neighbours: vec![0; n],
         }

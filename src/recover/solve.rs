@@ -4,6 +4,7 @@
 //! odds, and the order is asked again, until nothing changes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::parallel;
 use crate::recover::align::{Posterior, align, estimate_rates};
@@ -95,8 +96,9 @@ impl Solver<'_> {
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
         let evidence = Seams { rows: &seams, by: 1.0 };
         let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &evidence);
-        let options = moved::options(case, &posterior, rates, &evidence);
-        let (readings, order, pessimistic) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
+        let options = Arc::new(moved::options(case, &posterior, rates, &evidence));
+        let (order, pessimistic) = (Arc::clone(&old.order), Arc::default());
+        let readings = posterior.narrowed(&old.readings);
         State { readings, rates, posterior, options, order, pessimistic, seams, neighbours }
     }
 
@@ -106,7 +108,7 @@ impl Solver<'_> {
         let next = parallel::map_indices(self.cases.len(), one);
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
-                state.options = next;
+                state.options = Arc::new(next);
             }
         }
     }
@@ -127,7 +129,7 @@ impl Solver<'_> {
             moved::options(case, &posterior, rates, seams)
         });
         for (state, pessimistic) in self.states.iter_mut().zip(pessimistic) {
-            state.pessimistic = if state.is_solved() { state.options.clone() } else { pessimistic };
+            state.pessimistic = if state.is_solved() { Arc::clone(&state.options) } else { Arc::new(pessimistic) };
         }
     }
 }
@@ -161,14 +163,14 @@ fn first(case: &Case) -> State {
         readings = posterior.narrowed(&readings);
         rates = estimate_rates(&posterior);
     }
-    let options = moved::options(case, &posterior, rates, &Nothing);
+    let options = Arc::new(moved::options(case, &posterior, rates, &Nothing));
     let none = vec![Vec::new(); counts.len()];
     State {
         readings,
         rates,
         posterior,
-        order: options.clone(),
-        pessimistic: Vec::new(),
+        order: Arc::clone(&options),
+        pessimistic: Arc::default(),
         options,
         seams: none,
         neighbours: vec![0; counts.len()],
