@@ -27,6 +27,9 @@ const JOINT: usize = 2;
 /// an index over the sides of blocks.
 const MOST_PAIRS: usize = 1 << 17;
 
+/// Seams that are kept to be asked for again, at most: of another entry, few are.
+const MOST_CACHED: usize = 1 << 15;
+
 /// In a large region, the least probability of a kept block whose seams are compared, and the rounds.
 const LARGE_LEAST: f64 = 1e-4;
 const LARGE_ROUNDS: usize = 4;
@@ -88,6 +91,9 @@ impl Solver<'_> {
             blocks.sort_unstable();
             blocks.dedup();
             let near = self.near(case.lod, entry.position);
+            if cache.len() > MOST_CACHED {
+                cache = HashMap::new();
+            }
             let row = blocks.into_iter().map(|b| (b, self.fit(r, b, &near, &mut cache))).collect();
             seams.push(row);
             neighbours.push(near.len() as u32);

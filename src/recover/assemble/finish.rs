@@ -30,7 +30,7 @@ impl Growth {
                 let (seams, _) = board.seams((r, block), &links);
                 let certainty = match grown.certainty {
                     _ if own => Certainty::Certain,
-                    Certainty::Certain if seams < 0.0 && self.loose[r][grown.loose].hints.is_empty() => {
+                    Certainty::Certain if seams < 0.0 && (is_mixed || self.loose[r][grown.loose].hints.is_empty()) => {
                         Certainty::Likely
                     }
                     certainty => certainty,

@@ -343,6 +343,9 @@ impl Growth {
         while let Some(&(certainty, least)) = levels.get(level).filter(|_| !watch.is_cancelled()) {
             self.refresh(board);
             let mut best = self.best(board, least);
+            if certainty == Certainty::Certain {
+                best.retain(|&(_, r, slot, i)| !self.rests_on_entry(board, r, slot, i));
+            }
             if best.is_empty() {
                 level += 1;
                 continue;
@@ -359,6 +362,13 @@ impl Growth {
                 self.place(board, Grown { case, slot, loose, certainty, p });
             }
         }
+    }
+
+    /// Whether only its entry puts a block into a slot, where entries were mixed up: no seam supports it, or there is none yet.
+    fn rests_on_entry(&self, board: &Board<'_>, r: usize, slot: u32, i: usize) -> bool {
+        let is_own = self.mixed[r] && self.loose[r][i].has_hint(slot);
+        let links = self.open.get(&(r, slot)).map_or(&[][..], |open| &open.links);
+        is_own && board.seams((r, self.loose[r][i].block), links).0 <= 0.0
     }
 
     /// Chooses an unused block of the same voxels for a slot: the given one if it has a hint for that slot, or else one without
