@@ -71,15 +71,20 @@
 // Saves are never written to: see clippy.toml. The modules that are excepted make files of their own.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod axes;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod convert;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod damage;
 #[doc(hidden)]
 #[allow(clippy::disallowed_methods)]
 pub mod demo;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod diff;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #[allow(clippy::disallowed_methods)]
 pub mod draft;
 #[cfg(feature = "cli")]
@@ -87,16 +92,22 @@ pub mod draft;
 pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod godot;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod limits;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod pak;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 mod parallel;
 pub mod picture;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod printable;
 pub mod recover;
 pub mod repair;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 mod resize;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod save;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod source;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod sqlite;
@@ -105,7 +116,9 @@ pub mod sqlite;
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod watch;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing))]
 pub mod world;
 
 pub use godot::channel::ChannelId as Channel;

@@ -24,14 +24,16 @@ pub fn map_indices<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> V
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     each(count, &|i| {
         let result = work(i);
-        *lock(&results[i]) = Some(result);
+        if let Some(place) = results.get(i) {
+            *lock(place) = Some(result);
+        }
     });
     results.into_iter().filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 /// What the work makes of each item.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    map_indices(items.len(), |i| work(&items[i]))
+    map_indices(items.len(), |i| items.get(i).map(&work)).into_iter().flatten().collect()
 }
 
 /// What the work makes of each item of which it makes something.
@@ -48,7 +50,7 @@ pub fn map_with<T: Sync, S: Default + Send, R: Send>(items: &[T], work: impl Fn(
 /// Does the work for each item, with buffers that no two threads use at once.
 pub fn each_with<T: Sync, S: Default + Send>(items: &[T], work: impl Fn(&mut S, &T) + Sync) {
     let spare = Spare::default();
-    each(items.len(), &|i| spare.lend(|buffers| work(buffers, &items[i])));
+    items.par_iter().for_each(|item| spare.lend(|buffers| work(buffers, item)));
 }
 
 /// Buffers that are not in use: as many as threads have used at once.
@@ -71,9 +73,8 @@ fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Does the work for each item, which it may change.
-pub fn each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
-    let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
-    each(items.len(), &|i| work(&mut lock(&items[i])));
+pub fn each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
+    items.par_iter_mut().for_each(work);
 }
 
 /// What the work makes of each item.

@@ -239,9 +239,10 @@ impl RegionWriter {
             ));
         };
         let padding = index(u64::from(count) * u64::from(sector) - len - 4);
-        self.bytes.resize(padding.max(self.bytes.len()), 0);
+        self.bytes.clear();
+        self.bytes.resize(padding, 0);
         let written = self.out.write_all(&size.to_le_bytes()).and_then(|()| self.out.write_all(container));
-        let written = written.and_then(|()| self.out.write_all(&self.bytes[..padding]));
+        let written = written.and_then(|()| self.out.write_all(&self.bytes));
         written.map_err(draft::Error::write(&self.path))?;
         if let Some(entry) = self.table.get_mut(index(u64::from(slot))) {
             *entry = Entry::new(self.next, count);

@@ -1,5 +1,6 @@
 //! Metadata of blocks that are joined or split: every item stays with its voxel.
 
+use crate::axes;
 use crate::convert::before::Apart;
 use crate::godot::block::{Block, EPILOGUE};
 use crate::godot::channel::index_zxy;
@@ -46,7 +47,7 @@ impl Items {
             }
         }
         for voxel in &metadata.voxels {
-            let inside = [0, 1, 2].map(|i| voxel.position[i].checked_sub(corner[i]).filter(|&n| n < side));
+            let inside = axes::combine(voxel.position, corner, |n, from| n.checked_sub(from).filter(|&n| n < side));
             let [Some(x), Some(y), Some(z)] = inside else { continue };
             let position = [to[0].saturating_add(x), to[1].saturating_add(y), to[2].saturating_add(z)];
             match (&voxel.item, &self.last) {
@@ -111,7 +112,9 @@ impl Items {
             out.extend_from_slice(bytes);
         }
         let size = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
-        out[at..at + 4].copy_from_slice(&size.to_le_bytes());
+        if let Some(place) = out.get_mut(at..at + 4) {
+            place.copy_from_slice(&size.to_le_bytes());
+        }
         out.extend_from_slice(&EPILOGUE.to_le_bytes());
         size.into()
     }

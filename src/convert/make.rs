@@ -1,5 +1,6 @@
 //! Makes blocks of the result from blocks of the source.
 
+use crate::axes;
 use crate::convert::before::{Before, bits};
 use crate::convert::block::{cut_distances, far_distances, of_today, without_equal};
 use crate::convert::channels::Data;
@@ -279,7 +280,7 @@ impl Maker<'_> {
         let mut made = Vec::new();
         for (z, x, y) in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| (z, x, y)))) {
             let step = [x, y, z];
-            let position = [0, 1, 2].map(|i| first[i].saturating_add(i32::from(step[i])));
+            let position = axes::combine(first, step, |n, by| n.saturating_add(i32::from(by)));
             if !keep(position) {
                 continue;
             }

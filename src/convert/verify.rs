@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::axes;
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, OutputLayout, VoxelChange, Work};
 use crate::diff::{self, Side, What};
@@ -150,8 +151,8 @@ impl Verifying<'_> {
                     let own = at.position.map(|n| i64::from(n) * i64::from(from));
                     // The start of the common part in each block.
                     let part = |n: i64| u16::try_from(n.max(0)).unwrap_or(u16::MAX);
-                    let in_source = [0, 1, 2].map(|i| part(low[i] - own[i]));
-                    let in_made = [0, 1, 2].map(|i| part(own[i] - low[i]));
+                    let in_source = axes::combine(low, own, |low, own| part(low - own));
+                    let in_made = axes::combine(own, low, |own, low| part(own - low));
                     if !voxels_are_same(&self.work.layout.change, source, in_source, made, in_made, side) {
                         return fail("its voxels differ from those of the source");
                     }
@@ -186,7 +187,7 @@ impl Verifying<'_> {
             return false;
         }
         metadata.voxels.iter().all(|voxel| {
-            let inside = [0, 1, 2].map(|i| voxel.position[i].checked_sub(in_source[i]).filter(|&n| n < side));
+            let inside = axes::combine(voxel.position, in_source, |n, from| n.checked_sub(from).filter(|&n| n < side));
             let [Some(x), Some(y), Some(z)] = inside else { return true };
             let at = [in_made[0] + x, in_made[1] + y, in_made[2] + z];
             let there =

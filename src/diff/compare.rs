@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value as Json;
 
+use crate::axes;
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
 use crate::godot::metadata::{Item, Metadata};
@@ -95,12 +96,12 @@ pub(super) fn change(a: &Block<'_>, b: &Block<'_>, channels: &[usize], most: usi
         if seen.len() <= index {
             seen.resize(usize::try_from(a.volume()).unwrap_or(index + 1).max(index + 1), false);
         }
-        if !std::mem::replace(&mut seen[index], true) {
+        if seen.get_mut(index).is_some_and(|seen| !std::mem::replace(seen, true)) {
             change.voxels += 1;
             let [low, high] = change.bounds.unwrap_or([position, position]);
             change.bounds = Some([
-                [0, 1, 2].map(|i| low[i].min(position[i])),
-                [0, 1, 2].map(|i| high[i].max(position[i].saturating_add(1))),
+                axes::combine(low, position, u16::min),
+                axes::combine(high, position, |high, at| high.max(at.saturating_add(1))),
             ]);
         }
         if list.len() <= most.saturating_mul(CHANNELS) {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::compare::{BlockChange, ChannelChange, change};
 use super::{Buffers, Change, Compared, Side, Summary, What, readable};
+use crate::axes;
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::metadata::{Item, Metadata, VoxelItem};
@@ -171,7 +172,7 @@ impl Sizes {
     /// The position of the smaller block at a corner of a larger one.
     fn small_position(self, place: [i32; 3], corner: [u16; 3]) -> [i32; 3] {
         let [first, _] = self.small_blocks(place);
-        [0, 1, 2].map(|i| first[i].saturating_add(i32::from(corner[i] / self.small.max(1))))
+        axes::combine(first, corner, |n, at| n.saturating_add(i32::from(at / self.small.max(1))))
     }
 
     /// Position of the larger block that contains a smaller one.
@@ -341,12 +342,12 @@ impl Comparing<'_> {
 
     /// Adds the differences of a part to those of the whole.
     fn merge(&self, all: &mut BlockChange, corner: [u16; 3], part: BlockChange) {
-        let inside = |v: [u16; 3]| [0, 1, 2].map(|i| v[i].saturating_add(corner[i]));
+        let inside = |v: [u16; 3]| axes::combine(v, corner, u16::saturating_add);
         all.voxels += part.voxels;
         if let Some(bounds) = part.bounds {
             let [low, high] = bounds.map(inside);
             let [first, last] = all.bounds.unwrap_or([low, high]);
-            all.bounds = Some([[0, 1, 2].map(|i| first[i].min(low[i])), [0, 1, 2].map(|i| last[i].max(high[i]))]);
+            all.bounds = Some([axes::combine(first, low, u16::min), axes::combine(last, high, u16::max)]);
         }
         for ChannelChange { channel, voxels } in part.channels {
             match all.channels.iter_mut().find(|of| of.channel == channel) {
@@ -383,7 +384,7 @@ impl<'m> ItemsByPart<'m> {
         let mut voxels: HashMap<[u16; 3], Vec<VoxelItem<'m>>> = HashMap::new();
         for mut voxel in metadata.iter_mut().flat_map(|metadata| metadata.voxels.drain(..)) {
             let inside = voxel.position.map(|v| v % side.max(1));
-            let corner = [0, 1, 2].map(|i| voxel.position[i] - inside[i]);
+            let corner = axes::combine(voxel.position, inside, |n, inside| n - inside);
             voxel.position = inside;
             voxels.entry(corner).or_default().push(voxel);
         }

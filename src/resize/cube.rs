@@ -164,7 +164,7 @@ impl Values {
             let old = std::mem::take(&mut self.data);
             for bytes in old.chunks_exact(from.bytes()) {
                 let value = as_deep(channel, from, from.value(bytes).unwrap_or(0), depth);
-                self.data.extend_from_slice(&value.to_le_bytes()[..depth.bytes()]);
+                self.data.extend(value.to_le_bytes().iter().take(depth.bytes()));
             }
         }
         self.depth = depth;
@@ -174,7 +174,7 @@ impl Values {
     fn spread(&mut self, side: usize, before: &[[usize; 3]], part: usize, fill: u64) {
         let one = self.one.take();
         let width = self.depth.bytes();
-        self.data = fill.to_le_bytes()[..width].repeat(side.pow(3));
+        self.data = fill.to_le_bytes().get(..width).unwrap_or_default().repeat(side.pow(3));
         if let Some(value) = one.filter(|&value| value != fill) {
             for corner in before {
                 self.set(side, (*corner, part), |_| value);
@@ -189,7 +189,9 @@ impl Values {
         for at in rows(side, part) {
             let row = self.data.get_mut(at * width..(at + part.1) * width).unwrap_or_default();
             for out in row.chunks_exact_mut(width) {
-                out.copy_from_slice(&value(index).to_le_bytes()[..width]);
+                for (out, byte) in out.iter_mut().zip(value(index).to_le_bytes()) {
+                    *out = byte;
+                }
                 index += 1;
             }
         }

@@ -62,7 +62,7 @@ pub(crate) fn rescale<'a>(block: &mut Block<'a>, sdf: &'a mut Vec<u8>) {
         sdf.clear();
         for value in channel.values() {
             let bytes = sdf_of_today(version, channel.depth, value).to_le_bytes();
-            sdf.extend_from_slice(&bytes[..channel.depth.bytes()]);
+            sdf.extend(bytes.iter().take(channel.depth.bytes()));
         }
         channel.data = sdf;
     }

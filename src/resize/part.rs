@@ -1,6 +1,7 @@
 //! Makes a block of another size from the blocks of a world.
 
 use super::{Cube, Fill, rescale};
+use crate::axes;
 use crate::godot::block;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::world::{Buffer, Index, World, unreadable};
@@ -26,7 +27,7 @@ pub(crate) fn part(
     let (first, n) = (low.map(block_of), i32::from(side.div_ceil(own)));
     for (z, x, y) in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| (z, x, y)))) {
         let step = [x, y, z];
-        let Some(at) = index.find([0, 1, 2].map(|i| first[i].saturating_add(step[i]))) else {
+        let Some(at) = index.find(axes::combine(first, step, i32::saturating_add)) else {
             continue;
         };
         let view = world.read(at, buffer).map_err(|error| error.to_string())?;
@@ -37,8 +38,8 @@ pub(crate) fn part(
         };
         rescale(&mut block, &mut sdf);
         if own >= side {
-            let inside = |i: usize| usize::try_from(low[i].rem_euclid(i64::from(own))).unwrap_or(0);
-            cube = Some(Cube::cut(&block, [0, 1, 2].map(inside), side));
+            let inside = |n: i64| usize::try_from(n.rem_euclid(i64::from(own))).unwrap_or(0);
+            cube = Some(Cube::cut(&block, low.map(inside), side));
             continue;
         }
         let mut depths = [Depth::Bits8; CHANNELS];

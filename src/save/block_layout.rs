@@ -96,7 +96,9 @@ impl Search<'_> {
             if next > len64(self.block) || self.found.len() >= ENOUGH {
                 break;
             }
-            self.depths[channel] = depth;
+            if let Some(own) = self.depths.get_mut(channel) {
+                *own = depth;
+            }
             any |= self.go_on(channel + 1, next);
         }
         if !any {

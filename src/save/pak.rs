@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::axes;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
@@ -321,9 +322,7 @@ impl<S: Source> Pak<S> {
         }
         for (chunk, (shape, first)) in &known {
             for axis in 0..3 {
-                let mut next = *chunk;
-                next[axis] = next[axis].saturating_add(1);
-                if let Some((_, second)) = known.get(&next).filter(|(other, _)| other == shape) {
+                if let Some((_, second)) = known.get(&axes::next(*chunk, axis)).filter(|(other, _)| other == shape) {
                     seams.add_seam(first, second, shape, axis);
                 }
             }

@@ -148,7 +148,7 @@ fn find<S: Source>(source: &S, reading: Option<Reading>, limits: &Limits) -> io:
         let lengths: HashMap<u64, ()> = streams.iter().map(|(_, len)| (*len, ())).collect();
         let right = |records: &[Listed]| records.iter().filter(|r| lengths.contains_key(&r.len)).count();
         let mut best = (right(&records), None);
-        for at in (0..bytes.len()).filter(|at| bytes[*at] == b'\n') {
+        for at in line_feeds(&bytes) {
             let mut with = bytes.clone();
             with.insert(at, b'\r');
             let records = listed(&with);
@@ -165,19 +165,22 @@ fn find<S: Source>(source: &S, reading: Option<Reading>, limits: &Limits) -> io:
     let found: HashMap<u64, u64> = streams.iter().copied().collect();
     let runs = runs(&records, &streams, &found, shift);
     // If all chunks are shifted by the same number of whole blocks, the first block in the header is wrong.
-    let same = runs.first().is_some_and(|first| first.shift.rem_euclid(BLOCK_BYTES.cast_signed()) == 0);
-    if shift == 0 && moved.breaks.is_empty() && same && runs.iter().all(|run| run.shift == runs[0].shift) {
+    let same = runs.first().is_some_and(|first| {
+        first.shift.rem_euclid(BLOCK_BYTES.cast_signed()) == 0 && runs.iter().all(|run| run.shift == first.shift)
+    });
+    if shift == 0 && moved.breaks.is_empty() && same {
         return Ok(None);
     }
     let mut end = table;
     let (mut from, mut before) = (0, shift);
     for run in runs {
+        let (Some(first), Some(last)) = (records.get(run.first), records.get(run.last)) else { continue };
         if run.shift != before {
             let between = records.get(from..run.first).unwrap_or_default();
-            moved.change(source, limits, (end, records[run.first].start), between, (before, run.shift))?;
+            moved.change(source, limits, (end, first.start), between, (before, run.shift))?;
         }
         (before, from) = (run.shift, run.last + 1);
-        end = records[run.last].start + records[run.last].len;
+        end = last.start + last.len;
     }
     moved.len = source.len().saturating_add_signed(-before);
     Ok((!moved.breaks.is_empty()).then_some(moved))
@@ -247,14 +250,14 @@ fn find_streams<S: Source>(source: &S, limits: &Limits) -> io::Result<Vec<(u64, 
         source.read_into(base, CHUNK + AHEAD, &mut window)?;
         let mut at = index(skip.saturating_sub(base));
         while at < window.len().min(CHUNK) && spent < budget {
-            let rest = &window[at..];
+            let rest = window.get(at..).unwrap_or_default();
             if !is_zlib(rest) {
                 at += 1;
                 continue;
             }
             let place = base + at as u64;
             let mut whole = None;
-            let payload = decoder.decode(&rest[..rest.len().min(AHEAD)], false, &limits).value;
+            let payload = decoder.decode(rest.get(..AHEAD).unwrap_or(rest), false, &limits).value;
             spent += len64(payload.plain).max(1 << 8);
             if payload.whole {
                 whole = Some(payload.used);
@@ -298,7 +301,7 @@ fn runs(records: &[Listed], streams: &[(u64, u64)], found: &HashMap<u64, u64>, s
     for (i, record) in records.iter().enumerate() {
         if !is_at(record, shift) {
             let next = records.get(i + 1..).unwrap_or_default();
-            let next = &next[..next.len().min(NEXT)];
+            let next = next.get(..NEXT).unwrap_or(next);
             let places = by_len.get(&record.len).filter(|places| places.len() <= COMMON);
             let best = places.into_iter().flatten().filter(|at| **at >= end).filter_map(|at| {
                 let other = at.cast_signed() - record.start.cast_signed();
@@ -393,26 +396,32 @@ impl Moved {
     }
 }
 
+/// Where the line feeds are.
+fn line_feeds(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at)
+}
+
 /// The line feeds of a broken stream that lost the carriage return before them: with those it is whole.
 fn find_returns(bytes: &[u8], missing: usize, decoder: &mut Decoder, limits: &Limits) -> Option<Vec<usize>> {
-    let feeds: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
+    let feeds: Vec<usize> = line_feeds(bytes).collect();
     let mut with = Vec::with_capacity(bytes.len() + missing);
     let mut is_whole = |places: &[usize]| {
         with.clear();
         let mut from = 0;
         for place in places {
-            with.extend_from_slice(&bytes[from..*place]);
+            with.extend_from_slice(bytes.get(from..*place).unwrap_or_default());
             with.push(b'\r');
             from = *place;
         }
-        with.extend_from_slice(&bytes[from..]);
+        with.extend_from_slice(bytes.get(from..).unwrap_or_default());
         let payload = decoder.decode(&with, false, limits).value;
         payload.whole && payload.used == len64(&with)
     };
     if missing == 1 {
         return feeds.iter().find(|at| is_whole(&[**at])).map(|at| vec![*at]);
     }
-    let pairs = feeds.iter().enumerate().flat_map(|(i, a)| feeds[i + 1..].iter().map(move |b| [*a, *b]));
+    let behind = |i: usize| feeds.get(i + 1..).unwrap_or_default();
+    let pairs = feeds.iter().enumerate().flat_map(|(i, a)| behind(i).iter().map(move |b| [*a, *b]));
     pairs.take(4096).find(|pair| is_whole(pair)).map(|pair| pair.to_vec())
 }
 
@@ -427,8 +436,8 @@ fn find_inserted(
     let mut without = Vec::with_capacity(len);
     (0..=used.min(len)).rev().find(|at| {
         without.clear();
-        without.extend_from_slice(&bytes[..*at]);
-        without.extend_from_slice(&bytes[at + inserted..]);
+        without.extend_from_slice(bytes.get(..*at).unwrap_or_default());
+        without.extend_from_slice(bytes.get(at + inserted..).unwrap_or_default());
         let payload = decoder.decode(&without, false, limits).value;
         payload.whole && payload.used == len64(&without)
     })

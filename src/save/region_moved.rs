@@ -138,15 +138,15 @@ fn shifted(source: FileSource, at: u64, by: i64, in_table: bool, damage: &mut Ve
     let (end, field) = if by < 0 {
         (
             at.saturating_sub(count),
-            ["bytes inserted before this offset", "bytes inserted before this offset, perhaps in the table"],
+            ("bytes inserted before this offset", "bytes inserted before this offset, perhaps in the table"),
         )
     } else {
         (
             at.saturating_add(count),
-            ["bytes missing before this offset", "bytes missing before this offset, perhaps in the table"],
+            ("bytes missing before this offset", "bytes missing before this offset, perhaps in the table"),
         )
     };
-    let field = field[usize::from(in_table)];
+    let field = if in_table { field.1 } else { field.0 };
     let gap = (by > 0).then(|| piece(at, PieceFrom::Byte(0)));
     let first = (at.min(end) > 0).then(|| piece(0, PieceFrom::At(0)));
     let pieces = first.into_iter().chain(gap).chain([piece(end, PieceFrom::At(at))]).collect();

@@ -101,18 +101,24 @@ pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> i
     let word = |place: usize, n: usize| -> [u8; 4] { std::array::from_fn(|i| byte(place, 4 * n + i)) };
     let mut entries = Entries { heads: Heads::new(source), header, by, known: HashMap::new() };
     // What all entries before each one say, and all from each one on.
-    let (mut before, mut behind) = (vec![0; words + 1], vec![0; words + 1]);
+    let (mut before, mut behind) = (vec![0], vec![0]);
+    let mut sum = 0;
     for n in 0..words {
-        before[n + 1] = before[n] + entries.weigh(word(usize::MAX, n))?;
+        sum += entries.weigh(word(usize::MAX, n))?;
+        before.push(sum);
     }
+    sum = 0;
     for n in (0..words).rev() {
-        behind[n] = behind[n + 1] + if by > 0 && 4 * n < moved { 0 } else { entries.weigh(word(0, n))? };
+        sum += if by > 0 && 4 * n < moved { 0 } else { entries.weigh(word(0, n))? };
+        behind.push(sum);
     }
+    behind.reverse();
+    let of = |sums: &[i64], n: usize| sums.get(n).copied().unwrap_or(0);
     let (mut best, mut places) = (i64::MIN, 0..0);
     for place in 0..=table.len().min(len) {
         let first = place / 4;
         let last = if by > 0 { (place + moved).div_ceil(4) } else { place.div_ceil(4) }.min(words);
-        let mut sum = before[first] + behind[last.max(first)];
+        let mut sum = of(&before, first) + of(&behind, last.max(first));
         for n in first..last {
             sum += entries.weigh(word(place, n))?;
         }

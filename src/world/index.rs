@@ -1,5 +1,7 @@
 //! The index of the blocks of a LOD.
 
+use crate::axes;
+
 /// A block: its position in blocks of its LOD, and its place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
@@ -107,8 +109,7 @@ impl Index {
     pub fn extent(&self) -> Option<[[i32; 3]; 2]> {
         let first = self.blocks.first()?.position;
         Some(self.blocks.iter().fold([first; 2], |[low, high], at| {
-            let p = at.position;
-            [[0, 1, 2].map(|i| low[i].min(p[i])), [0, 1, 2].map(|i| high[i].max(p[i]))]
+            [axes::combine(low, at.position, i32::min), axes::combine(high, at.position, i32::max)]
         }))
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Fault, Store, World};
+use crate::axes;
 use crate::godot::slots::{self, SlotFormula};
 use crate::save;
 
@@ -39,7 +40,12 @@ impl World<'_> {
         let region_of = |position| Some(slots::place_block(position, size?, SlotFormula::default())?.0);
         let range = region_of(first).zip(region_of(last));
         // Without a known layout, any region of the LOD may have it.
-        let has = |at: [i32; 3]| range.is_none_or(|(low, high)| (0..3).all(|i| (low[i]..=high[i]).contains(&at[i])));
+        let has = |at: [i32; 3]| {
+            range.is_none_or(|(low, high)| {
+                axes::combine(low, at, |low, n| low <= n) == [true; 3]
+                    && axes::combine(high, at, |high, n| n <= high) == [true; 3]
+            })
+        };
         let dir = &regions.forest.dir;
         let unread = self.save.unread().filter(|fault| fault.path.starts_with(dir)).find(|fault| {
             if fault.is_misnamed() {

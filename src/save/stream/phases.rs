@@ -89,7 +89,7 @@ pub(super) fn survey<S: Source>(source: &S, header: Option<&Header>) -> io::Resu
     let mut found = find_pages(source, &sizes, reserved)?;
     let most = sizes.iter().enumerate().max_by_key(|(i, _)| found.get(*i).map_or(0, Vec::len));
     let Some((at, &page_size)) = most else { return Ok(None) };
-    let found = std::mem::take(&mut found[at]);
+    let found = found.get_mut(at).map(std::mem::take).unwrap_or_default();
     if found.is_empty() {
         return Ok(None);
     }
@@ -111,8 +111,8 @@ fn find_pages<S: Source>(source: &S, sizes: &[u32], reserved: u8) -> io::Result<
     while base < source.len() {
         source.read_into(base, CHUNK + LARGEST, &mut window)?;
         for at in 0..window.len().min(CHUNK) {
-            let rest = &window[at..];
-            if !matches!(rest[0], 2 | 5 | 10 | 13) || !could_be_page(rest) {
+            let rest = window.get(at..).unwrap_or_default();
+            if !matches!(rest, [2 | 5 | 10 | 13, ..]) || !could_be_page(rest) {
                 continue;
             }
             for (size, found) in sizes.iter().zip(&mut found) {
@@ -164,7 +164,8 @@ fn runs<S: Source>(source: &S, found: &[Found], magic: Option<u64>, header: &Hea
     // One page between two parts of the same phase is none.
     let mut kept: Vec<Run> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
-        let between = i > 0 && runs.get(i + 1).is_some_and(|next| next.shift == runs[i - 1].shift);
+        let before = i.checked_sub(1).and_then(|i| runs.get(i));
+        let between = before.zip(runs.get(i + 1)).is_some_and(|(before, next)| next.shift == before.shift);
         match kept.last_mut() {
             _ if between && run.pages == 1 => {}
             Some(last) if last.shift == run.shift => (last.last, last.pages) = (run.last, last.pages + run.pages),
@@ -196,10 +197,10 @@ fn runs<S: Source>(source: &S, found: &[Found], magic: Option<u64>, header: &Hea
         run.shift = best.unwrap_or(before + step);
         before = run.shift;
     }
-    if let Some(net) = net.filter(|net| kept.len() == 1 && *net != kept[0].shift && (net - kept[0].shift) % size == 0)
-        && let Some(split) = split_by_rows(source, found, header, [kept[0].shift, net])?
+    if let &[run] = kept.as_slice()
+        && let Some(net) = net.filter(|net| *net != run.shift && (net - run.shift) % size == 0)
+        && let Some(split) = split_by_rows(source, found, header, [run.shift, net])?
     {
-        let run = kept[0];
         kept = vec![Run { last: split.0, ..run }, Run { first: split.1, shift: net, ..run }];
     }
     let moved = kept.iter().any(|run| run.shift != 0);
@@ -297,12 +298,13 @@ fn split_by_rows<S: Source>(
         return Ok(None);
     }
     let wrong = |split: usize| {
-        told[..split].iter().filter(|(_, which)| *which == 1).count()
-            + told[split..].iter().filter(|(_, which)| *which == 0).count()
+        let (before, behind) = told.split_at_checked(split).unwrap_or_default();
+        let of_other = |told: &[(u32, usize)], other: usize| told.iter().filter(|(_, which)| *which == other).count();
+        of_other(before, 1) + of_other(behind, 0)
     };
     let Some(split) = (0..=told.len()).min_by_key(|split| wrong(*split)) else { return Ok(None) };
     let place = |page: u32, shift: i64| u64::try_from((i64::from(page) - 1) * size + shift).unwrap_or(0);
-    let before = split.checked_sub(1).map_or(2, |i| told[i].0);
+    let before = split.checked_sub(1).and_then(|i| told.get(i)).map_or(2, |(page, _)| *page);
     let after = told.get(split).map_or(before + 1, |(page, _)| *page);
     Ok(Some((place(before, shifts[0]), place(after, shifts[1]))))
 }
@@ -419,11 +421,13 @@ fn lost_part<S: Source>(source: &S, page: u64, shifts: [i64; 2], header: &Header
     let number = u32::try_from(page).unwrap_or(2);
     // With all bytes of the second part first, one more of the first part at a time.
     let mut bytes = after;
-    bytes[..gone].fill(0);
+    bytes.get_mut(..gone).unwrap_or_default().fill(0);
     let mut best: Option<((bool, usize), usize, usize)> = None;
     for at in 0..=usable {
         if at > 0 {
-            bytes[at - 1] = before[at - 1];
+            if let (Some(byte), Some(own)) = (bytes.get_mut(at - 1), before.get(at - 1)) {
+                *byte = *own;
+            }
             if let Some(byte) = bytes.get_mut(at - 1 + gone).filter(|_| gone > 0) {
                 *byte = 0;
             }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::Stream;
 use super::packed::{Entry, Packed, StoredKey};
 use super::rows::{Blob, StreamRow};
+use crate::axes;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::stream::loc::{Format, FormatEvidence, Key, KeyRule, NEW_RULE_MARK, Place};
@@ -113,11 +114,7 @@ pub(super) fn report_other_format<S: Source>(stream: &mut Stream<S>) {
     // Along z, keys differ by one in both formats.
     let count_beside = |all: &HashSet<Place>| {
         let is_beside = |place: &&Place| {
-            [0, 1].iter().any(|&axis| {
-                let mut position = place.position;
-                position[axis] = position[axis].saturating_add(1);
-                all.contains(&Place { position, ..**place })
-            })
+            [0, 1].iter().any(|&axis| all.contains(&Place { position: axes::next(place.position, axis), ..**place }))
         };
         all.iter().filter(is_beside).count()
     };
