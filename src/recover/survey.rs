@@ -33,6 +33,10 @@ const LARGE: usize = 1024;
 /// Most runs of sectors without a whole block at which the order of a large region is asked.
 const FEW_HOLES: usize = 3;
 
+/// Entries before and after one, in the order of their sectors, of which nearly all must lead to blocks where it does not by chance.
+/// Chosen.
+const BESIDE: usize = 16;
+
 /// The least probability from which on a block placed by the order helps to place others.
 const KNOWN: f64 = 0.999;
 
@@ -78,7 +82,33 @@ fn holes(case: &Case) -> usize {
 
 /// The slots of the entries that alone lead to a whole block of their length, and these blocks.
 fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
-    exact(case).into_iter().map(|(i, block)| (case.entries[i].slot, block)).collect()
+    let exact = exact(case);
+    let anchor = |&(i, block): &(usize, usize)| (case.entries[i].slot, block);
+    if !leads_by_chance(case, exact.len()) {
+        return exact.iter().map(anchor).collect();
+    }
+    let mut before = vec![0usize; case.entries.len() + 1];
+    exact.iter().for_each(|(i, _)| before[i + 1] = 1);
+    for i in 1..before.len() {
+        before[i] += before[i - 1];
+    }
+    let is_among_others = |&(i, _): &&(usize, usize)| {
+        let (from, to) = (i.saturating_sub(BESIDE), (i + BESIDE + 1).min(case.entries.len()));
+        (before[to] - before[from]) as f64 >= NEARLY_ALL * (to - from) as f64
+    };
+    exact.iter().filter(is_among_others).map(anchor).collect()
+}
+
+/// Whether entries of a large region may lead to whole blocks by chance, so many as do: the engine wrote this table, and moved blocks
+/// after that, so most entries lead nowhere.
+fn leads_by_chance(case: &Case, exact: usize) -> bool {
+    case.is_large() && is_packed(case) && (exact as f64) < NEARLY_ALL * case.entries.len() as f64
+}
+
+/// Whether the entries lead to sectors in a row, as the engine writes them, none of them behind the end of the file.
+fn is_packed(case: &Case) -> bool {
+    let end = case.entries.iter().try_fold(0, |at, entry| (entry.first == at).then_some(at + entry.count));
+    end.is_some_and(|end| end <= case.walk.sectors)
 }
 
 /// The slots and blocks that a table gives, if it is believed.
@@ -134,8 +164,7 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
     if near || case.is_intact() || !case.garbage().is_empty() || fills_all_slots(case, exact.len()) {
         return table();
     }
-    let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
-    if !packed || case.table_end() > case.walk.sectors {
+    if !is_packed(case) {
         let is_bounded = case.entries.len() <= LARGE || holes(case) <= FEW_HOLES;
         let by_page = split.is_some_and(|split| split.by_page);
         if only_entries_are_damaged(case, weights) {
@@ -174,6 +203,10 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     // Whether the table contradicts the order of the sectors.
     let mut by_table = parallel::map_indices(ways.len(), |r| {
         let is_asked = matches!(ways[r], Way::Order) && splits[r].is_none() && !cases[r].is_large();
+        let is_by_chance = || leads_by_chance(cases[r], exact(cases[r]).len());
+        if matches!(ways[r], Way::Table(_)) && !members[r].near && is_by_chance() {
+            return true;
+        }
         is_asked && table_contradicts(cases[r], &exact_anchors(cases[r]), &solve::likely_in_order(cases[r]))
     });
     for r in (0..ways.len()).filter(|r| by_table[*r]) {
@@ -235,7 +268,8 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let solved = all.map(|(((&Member { case, near, .. }, made), order), (start, lost_entries))| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
-            let solved = join(case, order, start, &made, lost_entries, weights);
+            let mut solved = join(case, order, start, &made, lost_entries, weights);
+            exchange_as_likely(&mut solved, &made.exchanged, weights);
             // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
             let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
             if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
@@ -299,6 +333,21 @@ fn exchange_again(
                 (placed.block, placed.p, placed.moved) = (fit.block, fit.p, !is_listed(cases[r], fit));
                 (placed.certainty, placed.voxels) = (most, fit.voxels.min(most));
             }
+        }
+    }
+}
+
+/// Exchanges the blocks of pairs of slots, as likely.
+fn exchange_as_likely(solved: &mut Solved, pairs: &[[u32; 2]], weights: &Weights) {
+    for slots in pairs {
+        let [Some(a), Some(b)] = slots.map(|slot| solved.placed.iter().position(|placed| placed.slot == slot)) else {
+            continue;
+        };
+        let blocks = [solved.placed[a].block, solved.placed[b].block];
+        for (at, block) in [(a, blocks[1]), (b, blocks[0])] {
+            let placed = &mut solved.placed[at];
+            (placed.block, placed.moved) = (block, true);
+            placed.lower(Certainty::Likely, weights.likely);
         }
     }
 }

@@ -40,6 +40,9 @@ const FITS: f64 = 12.0;
 /// Pairs of blocks that are compared roughly, in all regions and rounds.
 const PAIRS: usize = 16 << 20;
 
+/// Blocks of a large region that seams contradict above which no exchanges are looked for among them. Chosen.
+const MOST_WEAK: usize = 1024;
+
 /// Rounds: what is put right says more about the blocks beside it.
 const ROUNDS: usize = 16;
 
@@ -89,6 +92,23 @@ impl Board<'_> {
             learn(self);
         }
         self.take_out(starts, &before)
+    }
+
+    /// Pairs of slots of a large region whose blocks seams contradict, and which fit each other's places far better. Entries of a killed
+    /// game's table may have been exchanged as well, which the order of the sectors does not show.
+    pub fn find_exchanged(&self, r: usize, start: &Start) -> Vec<[u32; 2]> {
+        let Some(places) = self.places(r, start).filter(|_| start.by_order && self.cases[r].is_large()) else {
+            return Vec::new();
+        };
+        let is_weak = |place: &Place| place.seams <= self.weights.suspect && place.links.len() >= 2;
+        let weak: Vec<usize> = (0..places.len()).filter(|&i| is_weak(&places[i])).collect();
+        if weak.len() > MOST_WEAK {
+            return Vec::new();
+        }
+        let least = FIRST.max((places.len() as f64).ln() + FIRST_AMONG);
+        let pairs = mutual(&self.find_exchanges(r, &places, &weak));
+        let clear = pairs.into_iter().filter(|(of, _)| of.gain >= least);
+        clear.map(|(of, _)| of.pair.map(|i| start.anchors[i].0)).collect()
     }
 
     /// Undoes all exchanges. Returns the blocks that were moved by them, with their own slots and those that they were moved to.

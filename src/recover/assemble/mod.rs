@@ -152,6 +152,8 @@ pub struct Assembled {
     pub moved_back: Option<(u32, u32)>,
     /// Slots whose entries may have moved along, and how likely they stayed.
     pub stayed: HashMap<u32, f64>,
+    /// Pairs of slots whose blocks fit each other's slots better than their own.
+    pub exchanged: Vec<[u32; 2]>,
 }
 
 /// Places the unowned blocks of regions; `starts` says what is known of each case.
@@ -199,6 +201,8 @@ pub fn assemble(
     let along = board.move_all_back(&mut starts, |board| board.learn(&inside));
     moved.extend(along.open);
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
+    let exchanged: Vec<Vec<[u32; 2]>> =
+        starts.iter().enumerate().map(|(r, start)| board.find_exchanged(r, start)).collect();
     let (suspects, mixed) = board.find_suspects(&starts, &inside);
     let in_doubt: HashSet<Node> = suspects.iter().map(|&(r, _, block)| (r, block)).collect();
     let confusion = |(r, start): (usize, &Start)| {
@@ -229,8 +233,8 @@ pub fn assemble(
     growth.confirm(&board);
     growth.doubt_filled(&board);
     let mut made = growth.finish(&board, &starts);
-    for ((made, back), doubts) in made.iter_mut().zip(along.back).zip(along.doubts) {
-        (made.moved_back, made.stayed) = (back, doubts);
+    for (((made, back), doubts), exchanged) in made.iter_mut().zip(along.back).zip(along.doubts).zip(exchanged) {
+        (made.moved_back, made.stayed, made.exchanged) = (back, doubts, exchanged);
         made.doubt_fits(weights);
     }
     made
