@@ -182,7 +182,8 @@ impl Preview {
             }
             let of_file = text.split_once(": ").and_then(|(name, _)| of_files.remove_entry(name));
             is_listed = of_file.is_some();
-            out.lines.push(line(Subject::Words, String::new(), text));
+            let file = of_file.as_ref().map(|(name, _)| name.clone());
+            out.lines.push(PreviewLine { file, ..line(Subject::Words, String::new(), text) });
             if let Some((name, lines)) = of_file {
                 let of_file = |line| PreviewLine { file: Some(name.clone()), ..line };
                 out.lines.extend(lines.into_iter().map(of_file));

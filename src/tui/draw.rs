@@ -11,7 +11,7 @@ use super::canvas::Canvas;
 use super::keys::short;
 use super::pane::Pane;
 use super::panes::world;
-use super::theme::{Role, level_role};
+use super::theme::{Glyphs, Role, level_role};
 use super::verdict::Conclusion;
 use super::wrap::wrap;
 use super::{App, Focus};
@@ -59,17 +59,31 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
     let room = state.iter().map(|(_, text)| text.width()).sum::<usize>();
     let room = u16::try_from(room).unwrap_or(u16::MAX);
     let left = width.saturating_sub(room + 2);
-    let place = place(app).join(app.glyphs.into);
+    let names = place(app);
     let mut x = canvas.put(0, 0, " ", Role::Text);
     // The place says more than the program's name.
     if left >= 30 {
         x = canvas.put(x, 0, "voxscope  ", Role::Dim);
     }
-    canvas.put_middle(x, 0, left.saturating_sub(x), &place, Role::Strong);
+    let free = left.saturating_sub(x);
+    canvas.put_within(x, 0, free, &shorten_place(&names, usize::from(free), &app.glyphs), Role::Strong);
     if width > room {
         let pieces: Vec<(Role, &str)> = state.iter().map(|(role, text)| (*role, text.as_str())).collect();
         canvas.line(width - room - 1, 0, &pieces);
     }
+}
+
+/// The names, one after the other; where they do not all fit, without the first ones.
+fn shorten_place(names: &[String], room: usize, glyphs: &Glyphs) -> String {
+    let mut all = names.join(glyphs.into);
+    for from in 1..names.len() {
+        if all.width() <= room {
+            break;
+        }
+        let rest = names.get(from..).unwrap_or_default();
+        all = format!("{}{}{}", glyphs.more, glyphs.into, rest.join(glyphs.into));
+    }
+    all
 }
 
 /// The names from the save down to what is selected.
@@ -302,6 +316,7 @@ fn keys(app: &App) -> Vec<(String, String)> {
             Action::Filter if app.popup.is_some() => "search",
             Action::Filter if app.in_hex() && app.focus == Focus::Pane => "find bytes",
             Action::Close if app.popup.is_none() => "back",
+            Action::NextChange if panes::repair::has_candidate(app) => "next place",
             Action::WholeSave => panes::repair::turn_hint(app),
             _ => spec.hint,
         };

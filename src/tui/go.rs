@@ -77,6 +77,8 @@ pub fn link_line(app: &mut App, item: ItemId, at: Option<LineAt>, span: Option<S
         Some(LineAt::Record(record)) => (Some(record), None),
         Some(LineAt::Block(lod, position)) => (None, Some((lod, position))),
     };
+    // What is said of the block is about this one.
+    app.selection.finding = block.and_then(|(lod, position)| app.findings.about_block(item, lod, position));
     let bytes = span.map(|span| Bytes { space: Space::File, part: Part::Data, span });
     app.pending_target = Some(PendingTarget { item, slot, block, bytes });
     app.request_item();

@@ -109,10 +109,50 @@ fn the_block_of_the_line_is_what_the_other_panes_show() {
         }
         assert_eq!(driver.app.selected_slot().and_then(|slot| slot.position), Some([-1, -1, 2]), "{whole}");
         assert_eq!(driver.app.selection.sector, Some(4), "where it was found");
+        let finding = driver.app.selection.finding.and_then(|at| driver.app.findings.list[at].block?.position);
+        assert!(finding.is_none_or(|at| at == [-1, -1, 2]), "{finding:?}");
         // The list stays that of what is selected in the tree.
         assert!(row_with(&driver, "block (-1, -1, 2)").contains("found at 4"), "{}", driver.text_screen());
         assert_eq!(driver.app.selects_directory(), whole);
     }
+}
+
+#[test]
+fn a_file_and_the_whole_save_lead_to_each_other() {
+    let mut driver = sized(&crash("crash_terrain/t1"), 80, 24);
+    select(&mut driver, "lod0/r.-1.-1.0.vxr");
+    driver.keys("8 a");
+    assert!(super::pane_text(&driver).contains("the whole save"), "{}", driver.text_screen());
+    // A line about another file: the panes show its block, and the list stays.
+    driver.keys("end");
+    while !words(&driver).contains("Block (0, 0, 1)") {
+        let before = driver.text_screen();
+        driver.keys("up");
+        assert_ne!(driver.text_screen(), before, "no line of the block");
+    }
+    assert_eq!(driver.app.selected_slot().and_then(|slot| slot.position), Some([0, 0, 1]));
+    assert!(super::pane_text(&driver).contains("the whole save"), "{}", driver.text_screen());
+    driver.keys("a");
+    assert!(row_with(&driver, "lod0/r.0.0.0.vxr").contains("lod0/r.0.0.0.vxr"), "{}", driver.text_screen());
+    assert!(!super::pane_text(&driver).contains("the whole save"), "{}", driver.text_screen());
+    // A heading leads to its file as well.
+    driver.keys("a home");
+    while !words(&driver).contains("r.-1.-1.0.vxr: ") {
+        let before = driver.text_screen();
+        driver.keys("down");
+        assert_ne!(driver.text_screen(), before, "no heading of the file");
+    }
+    driver.keys("a");
+    assert!(super::pane_text(&driver).contains("block (-1, -1, 2)"), "{}", driver.text_screen());
+}
+
+#[test]
+fn a_command_without_room_says_that_it_goes_on() {
+    let mut driver = sized(&crash("crash_terrain/t1"), 60, 20);
+    driver.keys("8");
+    assert!(super::pane_text(&driver).contains("Y copies it"), "{}", driver.text_screen());
+    driver.keys("Y");
+    assert!(driver.copied.clone().unwrap().ends_with("--level certain"));
 }
 
 /// What the inspector says, in one line.

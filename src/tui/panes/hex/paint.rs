@@ -6,7 +6,7 @@ use crate::bytes::Span;
 use crate::damage::Level;
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::Part;
+use crate::tui::data::{Part, Slot};
 use crate::tui::theme::{Role, level_role};
 
 /// Columns of the offset, with the mark before it and the space behind it. An offset that is longer pushes nothing aside:
@@ -153,7 +153,12 @@ fn heading(app: &App, shown: &ByteSource<'_>, canvas: &mut Canvas<'_>) {
         let name = app.opened_item().map_or_else(|| format!("sector {sector}"), |opened| opened.sector_name(sector));
         x = canvas.put(x, 0, &format!("{dot}{name}"), Role::Dim);
     }
-    if let Some(slot) = app.selected_slot() {
+    // The bytes may be those of another block than the selected one, which was found elsewhere.
+    let is_here = |slot: &Slot| match (shown, app.selection.sector.filter(|_| has_sectors)) {
+        (ByteSource::File(_), Some(sector)) => (slot.first..slot.first + slot.count).contains(&sector),
+        _ => true,
+    };
+    if let Some(slot) = app.selected_slot().filter(is_here) {
         let at = slot.position.map_or_else(|| slot.slot.to_string(), crate::printable::triple);
         canvas.put(x, 0, &format!("{dot}block {at}"), Role::Dim);
     }

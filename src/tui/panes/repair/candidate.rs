@@ -62,6 +62,11 @@ pub fn tried(app: &App) -> Option<(u8, [i32; 3])> {
     Some((state.lod, state.line.candidates.get(state.number)?.0))
 }
 
+/// Whether the place in which a block is tried is certain.
+pub fn tries_certain(app: &App) -> bool {
+    state(app).is_some_and(|state| state.line.subject == Subject::PutRight)
+}
+
 /// The file of the block that is tried.
 pub fn tried_file(app: &App) -> Option<String> {
     let region = super::plan(app)?.regions.get(state(app)?.region)?;

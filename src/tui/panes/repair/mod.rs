@@ -6,7 +6,7 @@ mod strip;
 mod wait;
 mod words;
 
-pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file};
+pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file, tries_certain};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::repair::{self, Accepted, Plan};
 use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Item, LoadState, Loaded, NodeId, NodeKind, Part};
+use crate::tui::data::{Index, Item, LoadState, Loaded, NodeId, NodeKind, Part};
 use crate::tui::go;
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
@@ -170,13 +170,14 @@ pub fn act(app: &mut App, action: Action) -> bool {
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                let is_missing = preview(app)
-                    .and_then(|preview| preview.lines.get(at))
-                    .is_some_and(|l| l.subject == Subject::Missing);
-                app.show_message(match is_missing {
-                    true => "There is no block to look at: the copy has none here.".into(),
-                    false => "No place is known for the block of this line.".into(),
-                });
+                let line = preview(app).and_then(|preview| preview.lines.get(at));
+                let words = match line.map(|line| (line.subject, line.region)) {
+                    None | Some((Subject::Words, _)) => "This line is about no block.",
+                    Some((Subject::Missing, _)) => "There is no block to look at: the copy has none here.",
+                    Some((Subject::Lost, Some(_))) => "No place is known for the block of this line.",
+                    Some(_) => "Only blocks of region files are tried in the world.",
+                };
+                app.show_message(words.into());
             }
             at
         }
@@ -185,13 +186,43 @@ pub fn act(app: &mut App, action: Action) -> bool {
             0
         }
         Action::WholeSave => {
-            let node = app.selection.node;
-            app.panes.repair.turned = if app.panes.repair.turned == Some(node) { None } else { Some(node) };
+            turn(app, at);
             0
         }
         _ => return false,
     };
     true
+}
+
+/// Goes from the whole save to the file of a line, or to the selected one, and back.
+fn turn(app: &mut App, at: usize) {
+    let Some(index) = app.index.clone() else { return };
+    let node = app.selection.node;
+    if !shows_whole(app) {
+        let first = first_line(&index, node);
+        if let Some(item) = app.selected_item().filter(|_| first != node) {
+            // The list of a save is that of its line in the tree; the file and the block in it stay selected.
+            (app.selection.node, app.selection.item) = (first, Some(item));
+            app.panes.tree.show(&index, first);
+            app.panes.repair.turned = None;
+            return;
+        }
+    } else if let Some(line) = preview(app).and_then(|preview| preview.lines.get(at))
+        && let Some(item) = line.file.as_ref().and_then(|name| index.by_name(name))
+        && app.selected_item() != Some(item)
+    {
+        app.select_item(item);
+    }
+    let node = app.selection.node;
+    app.panes.repair.turned = if app.panes.repair.turned == Some(node) { None } else { Some(node) };
+}
+
+/// The first line of the tree, which stands for all that was opened.
+fn first_line(index: &Index, mut node: NodeId) -> NodeId {
+    while let Some(parent) = index.nodes.get(node).and_then(|node| node.parent) {
+        node = parent;
+    }
+    node
 }
 
 /// Does a click.
@@ -467,7 +498,17 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
     let command = command(app);
     let x = canvas.put(1, parts.command, "$ ", Role::Dim);
-    canvas.part(x, parts.command, width.saturating_sub(x + 1), canvas.height()).wrap(0, 0, &command, Role::Key);
+    let room = width.saturating_sub(x + 1);
+    let rows = wrap(&command, usize::from(room));
+    let seen = usize::from(canvas.height().saturating_sub(parts.command));
+    for (y, row) in (parts.command..).zip(rows.iter().take(seen)) {
+        canvas.put_within(x, y, room, row, Role::Key);
+    }
+    if rows.len() > seen {
+        // It is copied as a whole.
+        let words = format!("{} Y copies it", app.glyphs.more);
+        canvas.put_right(width.saturating_sub(1), canvas.height().saturating_sub(1), &words, Role::Strong);
+    }
 }
 
 /// The mark of a line, as the picture of the repair has it.

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::image::{Areas, Image, LegendPlace};
 use super::legend;
+use super::sheets::side;
 use super::view::View;
 use crate::picture::color::{self, Rgb};
 use crate::picture::{Layer, Look, Matter};
@@ -232,6 +233,9 @@ fn title(app: &App, view: View) -> String {
     let Some(ready) = super::ready(app) else { return String::new() };
     let layer = world.layer(ready);
     let mut parts = vec![world.look.name().to_owned()];
+    if app.has_other() {
+        parts.insert(0, side(app).name().to_owned());
+    }
     match layer {
         Layer::Top(Matter::Channel(channel)) => {
             parts.extend(crate::godot::channel::NAMES.get(channel).map(|n| (*n).to_owned()));

@@ -344,7 +344,7 @@ fn mark_of_layer(app: &App, ready: &Ready, item: Option<ItemId>, finding: &Findi
 fn marks(app: &App) -> Marks {
     if let Some((lod, position)) = super::repair::tried(app) {
         let mut marks = Marks::default();
-        marks.put(lod, position, Mark::Likely);
+        marks.put(lod, position, if super::repair::tries_certain(app) { Mark::Placed } else { Mark::Likely });
         return marks;
     }
     match app.panes.world.look {

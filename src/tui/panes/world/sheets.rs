@@ -23,6 +23,17 @@ pub enum Side {
     B,
 }
 
+impl Side {
+    /// Its name in the title.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::Both => "A and B",
+            Self::B => "B",
+        }
+    }
+}
+
 /// A world and what is known of its picture.
 #[derive(Clone, Debug)]
 pub struct Sheet {
