@@ -37,6 +37,9 @@ const FEW_HOLES: usize = 3;
 /// Chosen.
 const BESIDE: usize = 16;
 
+/// Lengths that the blocks of these entries must have. Chosen.
+const LENGTHS: usize = 4;
+
 /// The least probability from which on a block placed by the order helps to place others.
 const KNOWN: f64 = 0.999;
 
@@ -87,14 +90,12 @@ fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
     if !leads_by_chance(case, exact.len()) {
         return exact.iter().map(anchor).collect();
     }
-    let mut before = vec![0usize; case.entries.len() + 1];
-    exact.iter().for_each(|(i, _)| before[i + 1] = 1);
-    for i in 1..before.len() {
-        before[i] += before[i - 1];
-    }
-    let is_among_others = |&(i, _): &&(usize, usize)| {
+    let is_among_others = |&&(i, _): &&(usize, usize)| {
         let (from, to) = (i.saturating_sub(BESIDE), (i + BESIDE + 1).min(case.entries.len()));
-        (before[to] - before[from]) as f64 >= NEARLY_ALL * (to - from) as f64
+        let [first, end] = [from, to].map(|at| exact.partition_point(|(i, _)| *i < at));
+        // In a row of blocks of one length, all entries lead to blocks wherever they begin.
+        let lengths: HashSet<u32> = exact[first..end].iter().map(|(i, _)| case.entries[*i].count).collect();
+        (end - first) as f64 >= NEARLY_ALL * (to - from) as f64 && lengths.len() >= LENGTHS
     };
     exact.iter().filter(is_among_others).map(anchor).collect()
 }

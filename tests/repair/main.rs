@@ -11,6 +11,7 @@ mod damage;
 mod exchanged;
 mod flat;
 mod golden;
+mod killed_large;
 mod least;
 mod maps;
 mod names;

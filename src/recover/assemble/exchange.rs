@@ -41,7 +41,7 @@ const FITS: f64 = 12.0;
 const PAIRS: usize = 16 << 20;
 
 /// Blocks of a large region that seams contradict above which no exchanges are looked for among them. Chosen.
-const MOST_WEAK: usize = 1024;
+const MOST_WEAK: usize = 512;
 
 /// Rounds: what is put right says more about the blocks beside it.
 const ROUNDS: usize = 16;
@@ -106,7 +106,7 @@ impl Board<'_> {
             return Vec::new();
         }
         let least = FIRST.max((places.len() as f64).ln() + FIRST_AMONG);
-        let pairs = mutual(&self.find_exchanges(r, &places, &weak));
+        let pairs = mutual(&self.find_exchanges(r, &places, &weak, &weak));
         let clear = pairs.into_iter().filter(|(of, _)| of.gain >= least);
         clear.map(|(of, _)| of.pair.map(|i| start.anchors[i].0)).collect()
     }
@@ -137,7 +137,7 @@ impl Board<'_> {
         let weak: Vec<usize> = (0..n).filter(|&i| places[i].seams < FITS && places[i].links.len() >= 2).collect();
         let Some(rest) = left.checked_sub(weak.len() * n) else { return Vec::new() };
         *left = rest;
-        let pairs = mutual(&self.find_exchanges(r, &places, &weak));
+        let pairs = mutual(&self.find_exchanges(r, &places, &weak, &[]));
         let doubtful: HashSet<Node> = pairs.iter().flat_map(|(of, _)| of.pair).map(|i| (r, places[i].block)).collect();
         let mut done = Vec::new();
         for (Exchange { pair: [i, j], gain }, next) in pairs {
@@ -197,8 +197,9 @@ impl Board<'_> {
         [(a, b), (b, a)].iter().any(|(of, place)| self.seams_in((r, of.block), place, pair, &counts) < 0.0)
     }
 
-    /// The exchanges of `weak` places that gain something, the best first.
-    fn find_exchanges(&self, r: usize, places: &[Place], weak: &[usize]) -> Vec<Exchange> {
+    /// The exchanges of `weak` places that gain something, the best first. The blocks of `partners` are compared in any case: where many
+    /// blocks have the same voxels, they are hardly among those that fit best.
+    fn find_exchanges(&self, r: usize, places: &[Place], weak: &[usize], partners: &[usize]) -> Vec<Exchange> {
         let case = self.cases[r];
         let few = self.few_of(r, &places.iter().map(|of| of.block).collect::<Vec<_>>());
         let height = |block: usize, at: [i32; 3]| self.heights.odds((r, block), case.lod, at[1]);
@@ -213,11 +214,19 @@ impl Board<'_> {
                 .map(|(j, other)| (Around::sum(&around, self, &few, j) + height(other.block, place.position), j))
                 .collect();
             keep_best(&mut ranked, RIVALS);
-            let exchange = |(_, j): (f64, usize)| {
+            let exchange = |j: usize| {
                 let gain = self.gain(r, [place, &places[j]], |_| true);
                 Exchange { gain, pair: [i, j] }
             };
-            ranked.into_iter().map(exchange).filter(|of| of.gain > 0.0).collect::<Vec<_>>()
+            let best: HashSet<usize> = ranked.iter().map(|(_, j)| *j).collect();
+            let others = partners.iter().copied().filter(|j| *j != i && !best.contains(j));
+            ranked
+                .into_iter()
+                .map(|(_, j)| j)
+                .chain(others)
+                .map(exchange)
+                .filter(|of| of.gain > 0.0)
+                .collect::<Vec<_>>()
         };
         let mut found: Vec<Exchange> = parallel::map(weak, of_place).into_iter().flatten().collect();
         found.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.pair.cmp(&b.pair)));
