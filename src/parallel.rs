@@ -50,7 +50,11 @@ pub fn map_with<T: Sync, S: Default + Send, R: Send>(items: &[T], work: impl Fn(
 /// Does the work for each item, with buffers that no two threads use at once.
 pub fn each_with<T: Sync, S: Default + Send>(items: &[T], work: impl Fn(&mut S, &T) + Sync) {
     let spare = Spare::default();
-    items.par_iter().for_each(|item| spare.lend(|buffers| work(buffers, item)));
+    each(items.len(), &|i| {
+        if let Some(item) = items.get(i) {
+            spare.lend(|buffers| work(buffers, item));
+        }
+    });
 }
 
 /// Buffers that are not in use: as many as threads have used at once.
@@ -73,8 +77,13 @@ fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Does the work for each item, which it may change.
-pub fn each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
-    items.par_iter_mut().for_each(work);
+pub fn each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
+    let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+    each(items.len(), &|i| {
+        if let Some(item) = items.get(i) {
+            work(&mut lock(item));
+        }
+    });
 }
 
 /// What the work makes of each item.

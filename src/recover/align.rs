@@ -72,7 +72,7 @@ pub fn align(
             let pass = pass(reading);
             let rows = pass.matches();
             let all = pass.totals(&rows);
-            // Those of all readings of a large region take too much memory.
+            // The rows of all readings of a large region would take too much memory.
             ((counts.len() <= LARGE).then_some(rows), all)
         })
         .collect();
@@ -95,7 +95,7 @@ pub fn align(
     let sum: f64 = totals().map(|total| (total - best).exp()).sum();
     for (n, (rows, all)) in made.iter().enumerate() {
         let pass = pass(&readings[n]);
-        let mut again = None;
+        let mut recomputed = None;
         let share = |one: &Gone| (one.total + readings[n].prior - best).exp() / sum;
         for one in all.iter().filter(|one| one.total + readings[n].prior - best > HOPELESS) {
             let gone = one.number;
@@ -106,7 +106,7 @@ pub fn align(
             let worth: Vec<(usize, f64)> =
                 together.iter().map(|one| (one.number, share(one))).filter(|(_, weight)| *weight >= LEAST).collect();
             if let Some(one) = together.first().filter(|_| !worth.is_empty()) {
-                let rows = rows.as_ref().unwrap_or_else(|| again.get_or_insert_with(|| pass.matches()));
+                let rows = rows.as_ref().unwrap_or_else(|| recomputed.get_or_insert_with(|| pass.matches()));
                 pass.add(&worth, &one.out, rows, &mut posterior);
             }
         }

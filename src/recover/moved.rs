@@ -10,8 +10,8 @@ use crate::recover::region::{Candidate, Case, EntryOptions};
 /// Probabilities below this are not followed.
 const LEAST: f64 = 1e-6;
 
-/// In a large region, the least probability of all appended blocks of one content together: there may be a million of pairs below it,
-/// and nothing asks for them.
+/// In a large region, the least probability of all appended blocks of one content together. A million pairs may be below it, and no
+/// decision depends on them.
 const LARGE_LEAST: f64 = 0.01;
 
 /// Rounds of balancing.
@@ -48,26 +48,26 @@ pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn 
             *v = posterior.gone[columns[c]] / sum;
         }
     }
-    let mut sums: HashMap<u128, f64> = HashMap::new();
     for (c, &i) in columns.iter().enumerate() {
         let moved = |a: usize| Candidate { block: rows[a], p: u[a] * k[a][c] * v[c], moved: true };
-        let all = (0..rows.len()).map(moved).filter(|candidate| candidate.p > LEAST);
-        if !case.is_large() {
-            options[i].extend(all);
-            continue;
-        }
-        sums.clear();
-        let all: Vec<Candidate> = all.collect();
-        all.iter().for_each(|one| *sums.entry(case.content(one.block)).or_default() += one.p);
-        let (likely, rest): (Vec<Candidate>, Vec<Candidate>) =
-            all.into_iter().partition(|one| sums.get(&case.content(one.block)).is_some_and(|sum| *sum >= LARGE_LEAST));
-        options[i].extend(likely);
-        if options[i].is_empty() {
-            options[i].extend(rest.into_iter().max_by(|a, b| a.p.total_cmp(&b.p).then(b.block.cmp(&a.block))));
-        }
+        let all: Vec<Candidate> = (0..rows.len()).map(moved).filter(|candidate| candidate.p > LEAST).collect();
+        let has_kept = !options[i].is_empty();
+        options[i].extend(if case.is_large() { likely_contents(case, all, has_kept) } else { all });
     }
     for list in &mut options {
         list.sort_unstable_by(|a, b| b.p.total_cmp(&a.p).then(a.block.cmp(&b.block)));
     }
     options
+}
+
+/// Drops appended blocks whose content is unlikely in the slot of an entry. The likeliest one stays if the entry would have none.
+fn likely_contents(case: &Case, mut all: Vec<Candidate>, has_others: bool) -> Vec<Candidate> {
+    let mut sums: HashMap<u128, f64> = HashMap::new();
+    all.iter().for_each(|one| *sums.entry(case.content(one.block)).or_default() += one.p);
+    let best = all.iter().copied().max_by(|a, b| a.p.total_cmp(&b.p).then(b.block.cmp(&a.block)));
+    all.retain(|one| sums.get(&case.content(one.block)).is_some_and(|sum| *sum >= LARGE_LEAST));
+    if all.is_empty() && !has_others {
+        all.extend(best);
+    }
+    all
 }

@@ -27,7 +27,7 @@ const JOINT: usize = 2;
 /// an index over the sides of blocks.
 const MOST_PAIRS: usize = 1 << 17;
 
-/// Seams that are kept to be asked for again, at most: of another entry, few are.
+/// The most seams that are cached: entries share few of them.
 const MOST_CACHED: usize = 1 << 15;
 
 /// In a large region, the least probability of a kept block whose seams are compared, and the rounds.

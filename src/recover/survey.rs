@@ -33,11 +33,11 @@ const LARGE: usize = 1024;
 /// Most runs of sectors without a whole block at which the order of a large region is asked.
 const FEW_HOLES: usize = 3;
 
-/// Entries before and after one, in the order of their sectors, of which nearly all must lead to blocks where it does not by chance.
-/// Chosen.
+/// How many entries before and after one, in the order of their sectors, are compared with it: if it does not lead to a block by chance,
+/// nearly all of them lead to blocks as well. Chosen.
 const BESIDE: usize = 16;
 
-/// Lengths that the blocks of these entries must have. Chosen.
+/// How many different lengths the blocks of these entries have at least. Chosen.
 const LENGTHS: usize = 4;
 
 /// The least probability from which on a block placed by the order helps to place others.
@@ -93,15 +93,15 @@ fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
     let is_among_others = |&&(i, _): &&(usize, usize)| {
         let (from, to) = (i.saturating_sub(BESIDE), (i + BESIDE + 1).min(case.entries.len()));
         let [first, end] = [from, to].map(|at| exact.partition_point(|(i, _)| *i < at));
-        // In a row of blocks of one length, all entries lead to blocks wherever they begin.
+        // In a row of blocks of one length, an entry leads to a block even if the row was moved.
         let lengths: HashSet<u32> = exact[first..end].iter().map(|(i, _)| case.entries[*i].count).collect();
         (end - first) as f64 >= NEARLY_ALL * (to - from) as f64 && lengths.len() >= LENGTHS
     };
     exact.iter().filter(is_among_others).map(anchor).collect()
 }
 
-/// Whether entries of a large region may lead to whole blocks by chance, so many as do: the engine wrote this table, and moved blocks
-/// after that, so most entries lead nowhere.
+/// Whether the entries of a large region that lead to whole blocks, `exact` in number, may do so by chance: the engine moved blocks after
+/// it wrote the table, so many other entries lead to none.
 fn leads_by_chance(case: &Case, exact: usize) -> bool {
     case.is_large() && is_packed(case) && (exact as f64) < NEARLY_ALL * case.entries.len() as f64
 }
@@ -201,17 +201,21 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let mut shifts: Vec<Shifts> = parallel::map(members, shifts);
     let mut ways: Vec<Way> =
         members.iter().map(|member| way(member.case, member.split, weights, member.near)).collect();
-    // Whether the table contradicts the order of the sectors.
+    // Whether the table contradicts the order of the sectors, or is followed although most of it may fit by chance.
     let mut by_table = parallel::map_indices(ways.len(), |r| {
-        let is_asked = matches!(ways[r], Way::Order) && splits[r].is_none() && !cases[r].is_large();
-        let is_by_chance = || leads_by_chance(cases[r], exact(cases[r]).len());
-        if matches!(ways[r], Way::Table(_)) && !members[r].near && is_by_chance() {
-            return true;
+        let case = cases[r];
+        match &ways[r] {
+            Way::Table(part) => !members[r].near && leads_by_chance(case, part.of[0].len()),
+            Way::Order if splits[r].is_none() && !case.is_large() => {
+                table_contradicts(case, &exact_anchors(case), &solve::likely_in_order(case))
+            }
+            Way::Order | Way::Mended(_) => false,
         }
-        is_asked && table_contradicts(cases[r], &exact_anchors(cases[r]), &solve::likely_in_order(cases[r]))
     });
     for r in (0..ways.len()).filter(|r| by_table[*r]) {
-        ways[r] = believe_table(cases[r], &exact(cases[r]));
+        if matches!(ways[r], Way::Order) {
+            ways[r] = believe_table(cases[r], &exact(cases[r]));
+        }
     }
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, weights, watch);
     for (((case, order), shifts), by_table) in cases.iter().zip(&mut by_order).zip(&mut shifts).zip(&mut by_table) {

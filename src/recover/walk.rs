@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::bytes::{Span, index};
 use crate::damage::Level;
 use crate::godot::container::{LEAST, is_container};
-use crate::godot::region::{Header, sectors_for};
+use crate::godot::region::{Header, MOST_SECTORS, sectors_for};
 use crate::limits::Limits;
 use crate::recover::faces::Faces;
 use crate::save::Scratch;
@@ -315,7 +315,7 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let head = self.bytes(at, 16)?;
         let Some((prefix, container)) = head.split_first_chunk::<4>() else { return Ok(None) };
         let size = u32::from_le_bytes(*prefix);
-        let fits = size >= LEAST && sectors_for(size.into(), sector) <= 255;
+        let fits = size >= LEAST && sectors_for(size.into(), sector) <= MOST_SECTORS;
         Ok((fits && is_container(container, size)).then_some(size))
     }
 

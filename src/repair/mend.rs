@@ -7,7 +7,7 @@ use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Channel, Depth, Storage};
 use crate::godot::container::{self, Mode};
 use crate::godot::metadata::Metadata;
-use crate::godot::region::{Format, Header, sectors_for};
+use crate::godot::region::{Format, Header, MOST_SECTORS, sectors_for};
 use crate::limits::Limits;
 use crate::save::{Scratch, wanted};
 
@@ -112,7 +112,7 @@ impl Job<'_> {
             container::encode(mode, &plain, &mut out);
             let size = u32::try_from(out.len() - 4).ok()?;
             out[..4].copy_from_slice(&size.to_le_bytes());
-            (sectors_for(size.into(), self.to.sector_size) <= 255).then_some(out)
+            (sectors_for(size.into(), self.to.sector_size) <= MOST_SECTORS).then_some(out)
         })
     }
 
@@ -122,7 +122,7 @@ impl Job<'_> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, &header, None, self.limits);
         let whole = view.container.is_some_and(|c| c.whole) && view.block.is_some_and(|b| b.epilogue.is_some());
-        let fits = sectors_for((self.stored.len() as u64).saturating_sub(4), self.to.sector_size) <= 255;
+        let fits = sectors_for((self.stored.len() as u64).saturating_sub(4), self.to.sector_size) <= MOST_SECTORS;
         whole && fits && view.damage.iter().all(|d| d.code.level() < Level::Warning)
     }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::region::{Entry, Header};
+use crate::godot::region::{Entry, Header, MOST_SECTORS};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::save::view::{Scratch, View};
@@ -13,9 +13,6 @@ use crate::source::Source;
 
 /// Bytes of the table that are read at once.
 const TABLE_CHUNK: usize = 1 << 16;
-
-/// Sectors of a block, at most: their count has eight bits.
-const MOST_SECTORS: u64 = 255;
 
 /// Blocks that are tried to find the version that implies the slot formula.
 pub(crate) const SLOT_PROBES: usize = 64;
@@ -87,7 +84,7 @@ impl<S: Source> Region<S> {
     pub fn load(source: S, header: Header, lod: u8, position: [i32; 3], options: &Options) -> io::Result<Self> {
         let mut limits = options.limits;
         if !header.is_single_block() {
-            // A size prefix of more than an entry can have is no size: what it asks for is not read.
+            // A larger size prefix is damaged: no block has more sectors. The bytes after them are not read.
             let most = u64::from(header.format.sector_size).saturating_mul(MOST_SECTORS);
             limits.stored_bytes = limits.stored_bytes.min(most);
         }

@@ -11,7 +11,8 @@ use super::canvas::Canvas;
 use super::keys::short;
 use super::pane::Pane;
 use super::panes::world;
-use super::theme::{Glyphs, Role, level_role};
+use super::shorten::shorten_place;
+use super::theme::{Role, level_role};
 use super::verdict::Conclusion;
 use super::wrap::wrap;
 use super::{App, Focus};
@@ -36,7 +37,7 @@ pub fn draw(app: &App, buffer: &mut Buffer) {
     on(layout.verdict, &verdict::draw);
     on(layout.hints, &bottom);
     if let Some(message) = long_message(app, layout.hints) {
-        // As many rows as it needs, above the keys.
+        // The message takes the rows above the keys.
         let rows = u16::try_from(message.len()).unwrap_or(u16::MAX).min(layout.hints.y);
         let area = Rect { y: layout.hints.y - rows, height: rows, ..layout.hints };
         on(area, &|_, canvas| {
@@ -66,24 +67,17 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
         x = canvas.put(x, 0, "voxscope  ", Role::Dim);
     }
     let free = left.saturating_sub(x);
-    canvas.put_within(x, 0, free, &shorten_place(&names, usize::from(free), &app.glyphs), Role::Strong);
+    canvas.put_within(
+        x,
+        0,
+        free,
+        &shorten_place(&names, usize::from(free), app.glyphs.into, app.glyphs.more),
+        Role::Strong,
+    );
     if width > room {
         let pieces: Vec<(Role, &str)> = state.iter().map(|(role, text)| (*role, text.as_str())).collect();
         canvas.line(width - room - 1, 0, &pieces);
     }
-}
-
-/// The names, one after the other; where they do not all fit, without the first ones.
-fn shorten_place(names: &[String], room: usize, glyphs: &Glyphs) -> String {
-    let mut all = names.join(glyphs.into);
-    for from in 1..names.len() {
-        if all.width() <= room {
-            break;
-        }
-        let rest = names.get(from..).unwrap_or_default();
-        all = format!("{}{}{}", glyphs.more, glyphs.into, rest.join(glyphs.into));
-    }
-    all
 }
 
 /// The names from the save down to what is selected.
@@ -94,10 +88,9 @@ fn place(app: &App) -> Vec<String> {
         return vec![crate::printable::path(name.unwrap_or(path))];
     };
     let mut names = Vec::new();
-    // Below a directory that is selected, the file that the panes show.
+    // The panes show a file even if a directory is selected in the tree.
     let in_tree = app.focus == Focus::Tree && app.selects_directory();
-    let shown =
-        app.selected_item().filter(|_| !in_tree && app.selects_directory()).and_then(|item| index.node_of(item));
+    let shown = app.selected_item().filter(|_| !in_tree).and_then(|item| index.node_of(item));
     let mut node = Some(shown.unwrap_or(app.selection.node));
     while let Some(at) = node.and_then(|id| index.nodes.get(id)) {
         names.push(at.label.to_string());

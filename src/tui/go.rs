@@ -41,9 +41,7 @@ pub fn to_world(app: &mut App, target: WorldTarget) {
 /// Selects the block in a slot of a file.
 pub fn to_slot(app: &mut App, item: ItemId, slot: u32) {
     app.select_item(item);
-    app.pending_target = Some(PendingTarget { item, slot: Some(slot), block: None, bytes: None });
-    app.request_item();
-    finish_navigation(app);
+    begin_navigation(app, PendingTarget { item, slot: Some(slot), block: None, bytes: None });
 }
 
 /// Goes to the block at a position of a LOD, in whichever file of a forest or stream it is; false when there is none.
@@ -53,36 +51,29 @@ pub fn to_block(app: &mut App, lod: u8, position: [i32; 3]) -> bool {
     let Some(node) = index.node_of(item) else { return false };
     app.select_node(node);
     app.panes.tree.show(&index, node);
-    app.pending_target = Some(PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
-    app.request_item();
-    finish_navigation(app);
+    begin_navigation(app, PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
     true
 }
 
 /// Selects the block at a position of a LOD of a file; a directory that is selected in the tree stays selected.
 pub fn to_block_of(app: &mut App, item: ItemId, lod: u8, position: [i32; 3]) {
     app.select_item(item);
-    app.pending_target = Some(PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
-    app.request_item();
-    finish_navigation(app);
+    begin_navigation(app, PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
 }
 
-/// Selects what a line of a repair is about, a slot, a block or bytes of a file; a directory that is selected in the tree stays
+/// Selects what a line of a repair is about: a record, a block or bytes of a file. A directory that is selected in the tree stays
 /// selected.
 pub fn link_line(app: &mut App, item: ItemId, at: Option<LineAt>, span: Option<Span>) {
-    app.select_item(item);
-    (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+    select_file(app, item);
     let (slot, block) = match at {
         None => (None, None),
         Some(LineAt::Record(record)) => (Some(record), None),
         Some(LineAt::Block(lod, position)) => (None, Some((lod, position))),
     };
-    // What is said of the block is about this one.
+    // The inspector shows the finding about this block.
     app.selection.finding = block.and_then(|(lod, position)| app.findings.about_block(item, lod, position));
     let bytes = span.map(|span| Bytes { space: Space::File, part: Part::Data, span });
-    app.pending_target = Some(PendingTarget { item, slot, block, bytes });
-    app.request_item();
-    finish_navigation(app);
+    begin_navigation(app, PendingTarget { item, slot, block, bytes });
 }
 
 /// Goes to a finding, by its number: the line of the tree, the block, the bytes.
@@ -102,15 +93,12 @@ pub fn link_finding(app: &mut App, number: usize) {
     let Some(finding) = app.findings.list.get(number).cloned() else { return };
     app.selection.finding = Some(number);
     let Some(item) = app.findings.items.get(number).copied().flatten() else { return };
-    app.select_item(item);
-    (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+    select_file(app, item);
     // A finding about a file as such leaves its first block selected.
     app.first_selected = None;
     let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
     let bytes = finding_bytes(app, &finding);
-    app.pending_target = Some(PendingTarget { item, slot: None, block, bytes });
-    app.request_item();
-    finish_navigation(app);
+    begin_navigation(app, PendingTarget { item, slot: None, block, bytes });
 }
 
 /// The bytes that a finding is about.
@@ -136,6 +124,19 @@ fn finding_part(app: &App, finding: &Finding) -> Part {
     } else {
         Part::Data
     }
+}
+
+/// Selects a file and nothing in it.
+fn select_file(app: &mut App, item: ItemId) {
+    app.select_item(item);
+    (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+}
+
+/// Opens the file of a target and selects the target, as soon as the file is open.
+fn begin_navigation(app: &mut App, target: PendingTarget) {
+    app.pending_target = Some(target);
+    app.request_item();
+    finish_navigation(app);
 }
 
 /// Selects the target of a navigation once its file is open.

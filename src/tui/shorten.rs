@@ -16,6 +16,20 @@ pub fn shorten_middle(text: &str, room: usize, more: &str) -> String {
     head.into_iter().chain(more.chars()).chain(tail.into_iter().rev()).collect()
 }
 
+/// The names of a place from the outermost on, with `into` between them, in at most `room` columns if possible: without the first ones,
+/// which `more` replaces.
+pub fn shorten_place(names: &[String], room: usize, into: &str, more: &str) -> String {
+    let mut all = names.join(into);
+    for from in 1..names.len() {
+        if all.width() <= room {
+            break;
+        }
+        let rest = names.get(from..).unwrap_or_default();
+        all = format!("{more}{into}{}", rest.join(into));
+    }
+    all
+}
+
 /// The first characters that fit into a number of columns.
 fn fitting(text: impl Iterator<Item = char>, room: usize) -> Vec<char> {
     let mut used = 0usize;
@@ -69,6 +83,17 @@ mod tests {
             assert!(short.iter().all(|short| short.width() <= room), "{short:?}");
             assert!(short[0] != short[1] && short[1] != short[2] && short[0] != short[2], "{short:?}");
         }
+    }
+
+    #[test]
+    fn a_place_loses_its_first_names_and_keeps_the_last_one() {
+        let names = ["saves", "world", "r.0.0.0.vxr", "(1, -2, 3)"].map(str::to_owned);
+        let short = |room| shorten_place(&names, room, " > ", "…");
+        assert_eq!(short(40), "saves > world > r.0.0.0.vxr > (1, -2, 3)");
+        assert_eq!(short(39), "… > world > r.0.0.0.vxr > (1, -2, 3)");
+        assert_eq!(short(30), "… > r.0.0.0.vxr > (1, -2, 3)");
+        assert_eq!(short(4), "… > (1, -2, 3)");
+        assert_eq!(shorten_place(&[], 4, " > ", "…"), "");
     }
 
     #[test]

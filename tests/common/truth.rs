@@ -1,10 +1,12 @@
 //! What reference files say was saved, and what a reader of blocks finds.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::Storage;
+use voxscope::save::{Options, Save, Scratch};
 
 /// A text for each channel: its value, or the hash of its voxels.
 pub type Signature = Vec<String>;
@@ -35,4 +37,21 @@ pub fn signature(block: &Block<'_>) -> Signature {
         Storage::Raw => Sha256::digest(c.data).iter().map(|b| format!("{b:02x}")).collect(),
     };
     block.channels.iter().map(one).collect()
+}
+
+/// The blocks of a copy by LOD and position, where its tables have them.
+pub fn placed(copy: &Path) -> HashMap<(u8, [i32; 3]), Signature> {
+    let copy = Save::open(copy, &Options::default()).unwrap();
+    let mut scratch = Scratch::default();
+    let mut placed = HashMap::new();
+    for (forest, file) in copy.regions() {
+        let mut region = copy.region(forest, file).unwrap().unwrap();
+        let slots = region.slots(&mut scratch).unwrap();
+        for listed in region.entries.clone() {
+            let position = region.block_position(listed.slot, slots).unwrap();
+            let found = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
+            placed.insert((file.lod, position), found);
+        }
+    }
+    placed
 }

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use voxscope::repair;
-use voxscope::save::{Options, Save, Scratch};
+use voxscope::save::{Options, Save};
 
 use crate::common::damage::table_at;
-use crate::common::truth::{Signature, signature, truth};
+use crate::common::truth::{Signature, placed, truth};
 use crate::common::{copy_dir, directories, golden};
 use crate::{contents_of, findings, mend, tree, whole_blocks};
 
@@ -48,23 +48,6 @@ fn judge(case: &Path, saved: &[&str]) {
         }
         println!("{}: {} of {} positions", case.display(), placed.len(), states.len());
     }
-}
-
-/// The blocks of a copy by LOD and position, where its tables have them.
-fn placed(copy: &Path) -> HashMap<(u8, [i32; 3]), Signature> {
-    let copy = Save::open(copy, &Options::default()).unwrap();
-    let mut scratch = Scratch::default();
-    let mut placed = HashMap::new();
-    for (forest, file) in copy.regions() {
-        let mut region = copy.region(forest, file).unwrap().unwrap();
-        let slots = region.slots(&mut scratch).unwrap();
-        for listed in region.entries.clone() {
-            let position = region.block_position(listed.slot, slots).unwrap();
-            let found = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
-            placed.insert((file.lod, position), found);
-        }
-    }
-    placed
 }
 
 #[test]

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use voxscope::save::{Options, Save, Scratch};
 
 use crate::common::damage::table_at;
 use crate::common::killed::{States, kill};
 use crate::common::random::Random;
 use crate::common::terrain::{Ground, Terrain};
-use crate::common::truth::{Signature, signature};
+use crate::common::truth::{Signature, placed};
 use crate::mend;
 
 /// A region of 4,096 blocks of a game that was killed after 100 saves, and what its blocks were.
@@ -30,20 +29,13 @@ fn repaired(file: &Path, states: &States) -> (usize, BTreeSet<[i32; 3]>) {
     let save = file.ancestors().nth(3).unwrap();
     let to = save.with_file_name("copy");
     mend(save, &to, false);
-    let copy = Save::open(&to, &Options::default()).unwrap();
     let known: HashSet<&Signature> = states.values().flatten().collect();
-    let (mut right, mut wrong, mut scratch) = (0, BTreeSet::new(), Scratch::default());
-    for (forest, file) in copy.regions() {
-        let mut region = copy.region(forest, file).unwrap().unwrap();
-        let slots = region.slots(&mut scratch).unwrap();
-        for listed in std::mem::take(&mut region.entries) {
-            let position = region.block_position(listed.slot, slots).unwrap();
-            let state = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
-            if states[&position].contains(&state) {
-                right += 1;
-            } else if known.contains(&state) {
-                wrong.insert(position);
-            }
+    let (mut right, mut wrong) = (0, BTreeSet::new());
+    for ((_, position), state) in placed(&to) {
+        if states[&position].contains(&state) {
+            right += 1;
+        } else if known.contains(&state) {
+            wrong.insert(position);
         }
     }
     (right, wrong)

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::demo;
-use voxscope::save::{Options, Save, Scratch};
+use voxscope::save::{Options, Save};
 
 use crate::common::killed::kill;
-use crate::common::truth::signature;
+use crate::common::truth::placed;
 use crate::mend;
 
 /// All region files of a save, by their paths in it.
@@ -136,20 +136,10 @@ fn killed(with_lods: bool, changes: usize, seed: u64, pair: Option<[[i32; 3]; 2]
     }
     let found = count(&save, Code::RegionMisnamed);
     mend(&save, &copy, false);
-    let copy = Save::open(&copy, &Options::default()).unwrap();
-    let (mut right, mut wrong, mut scratch) = (0, 0, Scratch::default());
-    for (forest, file) in copy.regions().filter(|(_, file)| file.lod == 0) {
-        let mut region = copy.region(forest, file).unwrap().unwrap();
-        let slots = region.slots(&mut scratch).unwrap();
-        for listed in std::mem::take(&mut region.entries) {
-            let position = region.block_position(listed.slot, slots).unwrap();
-            let state = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
-            let is_right = states.get(&position).is_some_and(|states| states.contains(&state));
-            right += usize::from(is_right);
-            wrong += usize::from(!is_right);
-        }
-    }
-    (found, right, wrong)
+    let placed: Vec<_> = placed(&copy).into_iter().filter(|((lod, _), _)| *lod == 0).collect();
+    let is_right = |(position, state)| states.get(position).is_some_and(|states| states.contains(state));
+    let right = placed.iter().filter(|((_, position), state)| is_right((position, state))).count();
+    (found, right, placed.len() - right)
 }
 
 /// The tables of such regions put other blocks at their borders. A region of nine blocks says little of itself, but another file that

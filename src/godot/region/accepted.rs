@@ -3,8 +3,8 @@
 
 use super::Format;
 
-/// The largest sector count of a table entry.
-const MOST_SECTORS: u64 = 255;
+/// The largest sector count of a table entry, which has eight bits.
+pub const MOST_SECTORS: u64 = 255;
 
 /// The highest first sector of a table entry.
 const LAST_SECTOR: u64 = (1 << 24) - 1;

@@ -20,7 +20,7 @@ use crate::godot::channel::{CHANNELS, Depth};
 mod accepted;
 mod builder;
 
-pub use accepted::{Refusal, refusal_words};
+pub use accepted::{MOST_SECTORS, Refusal, refusal_words};
 pub use builder::Builder;
 
 /// A layout that a header cannot store: regions have at most 255 blocks along an axis, sectors at most 65,535 bytes.

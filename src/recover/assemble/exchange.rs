@@ -40,7 +40,7 @@ const FITS: f64 = 12.0;
 /// Pairs of blocks that are compared roughly, in all regions and rounds.
 const PAIRS: usize = 16 << 20;
 
-/// Blocks of a large region that seams contradict above which no exchanges are looked for among them. Chosen.
+/// The most contradicted blocks of a large region among which exchanges are searched: the cost grows with their square. Chosen.
 const MOST_WEAK: usize = 512;
 
 /// Rounds: what is put right says more about the blocks beside it.
@@ -94,12 +94,13 @@ impl Board<'_> {
         self.take_out(starts, &before)
     }
 
-    /// Pairs of slots of a large region whose blocks seams contradict, and which fit each other's places far better. Entries of a killed
-    /// game's table may have been exchanged as well, which the order of the sectors does not show.
+    /// Finds pairs of slots of a large region whose blocks fit each other's slots far better than their own, which seams contradict. The
+    /// order of the sectors does not show that entries were exchanged after a game was killed.
     pub fn find_exchanged(&self, r: usize, start: &Start) -> Vec<[u32; 2]> {
-        let Some(places) = self.places(r, start).filter(|_| start.by_order && self.cases[r].is_large()) else {
+        if !start.by_order || !self.cases[r].is_large() {
             return Vec::new();
-        };
+        }
+        let Some(places) = self.places(r, start) else { return Vec::new() };
         let is_weak = |place: &Place| place.seams <= self.weights.suspect && place.links.len() >= 2;
         let weak: Vec<usize> = (0..places.len()).filter(|&i| is_weak(&places[i])).collect();
         if weak.len() > MOST_WEAK {
@@ -197,8 +198,8 @@ impl Board<'_> {
         [(a, b), (b, a)].iter().any(|(of, place)| self.seams_in((r, of.block), place, pair, &counts) < 0.0)
     }
 
-    /// The exchanges of `weak` places that gain something, the best first. The blocks of `partners` are compared in any case: where many
-    /// blocks have the same voxels, they are hardly among those that fit best.
+    /// The exchanges of `weak` places that gain something, the best first. The blocks of `partners` are always compared: if many blocks
+    /// have the same voxels, the right partner may not be among those that fit best.
     fn find_exchanges(&self, r: usize, places: &[Place], weak: &[usize], partners: &[usize]) -> Vec<Exchange> {
         let case = self.cases[r];
         let few = self.few_of(r, &places.iter().map(|of| of.block).collect::<Vec<_>>());
@@ -218,15 +219,9 @@ impl Board<'_> {
                 let gain = self.gain(r, [place, &places[j]], |_| true);
                 Exchange { gain, pair: [i, j] }
             };
-            let best: HashSet<usize> = ranked.iter().map(|(_, j)| *j).collect();
-            let others = partners.iter().copied().filter(|j| *j != i && !best.contains(j));
-            ranked
-                .into_iter()
-                .map(|(_, j)| j)
-                .chain(others)
-                .map(exchange)
-                .filter(|of| of.gain > 0.0)
-                .collect::<Vec<_>>()
+            let best = || ranked.iter().map(|(_, j)| *j);
+            let others = partners.iter().copied().filter(|j| *j != i && best().all(|other| other != *j));
+            best().chain(others).map(exchange).filter(|of| of.gain > 0.0).collect::<Vec<_>>()
         };
         let mut found: Vec<Exchange> = parallel::map(weak, of_place).into_iter().flatten().collect();
         found.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.pair.cmp(&b.pair)));

@@ -364,7 +364,7 @@ impl Growth {
         }
     }
 
-    /// Whether only its entry puts a block into a slot, where entries were mixed up: no seam supports it, or there is none yet.
+    /// Whether only an entry supports a block in a slot of a region whose entries were mixed up: its seams do not, or no neighbour is placed.
     fn rests_on_entry(&self, board: &Board<'_>, r: usize, slot: u32, i: usize) -> bool {
         let is_own = self.mixed[r] && self.loose[r][i].has_hint(slot);
         let links = self.open.get(&(r, slot)).map_or(&[][..], |open| &open.links);

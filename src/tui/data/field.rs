@@ -142,7 +142,7 @@ fn pak(opened: &Opened, at: u64, window: Window<'_>) -> Option<Field> {
         return Some(Field::new(from, len, format!("record {number}{chunk}: {name}"), window.signed(from, len)));
     }
     let sector = at / BLOCK_BYTES;
-    let slot = opened.slots.iter().find(|slot| (slot.first..slot.first + slot.count).contains(&sector))?;
+    let slot = opened.slots.iter().find(|slot| slot.has_sector(sector))?;
     let record = *pak.records.get(index(slot.slot.into()))?;
     let stored = pak.locate(slot.slot, record, &mut Vec::new())?.stored;
     if !(stored.start..stored.end).contains(&at) {

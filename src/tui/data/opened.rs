@@ -42,6 +42,14 @@ pub struct Slot {
     pub position: Option<[i32; 3]>,
 }
 
+impl Slot {
+    /// Whether its entry covers a sector.
+    #[must_use]
+    pub fn has_sector(&self, sector: u64) -> bool {
+        (self.first..self.first + self.count).contains(&sector)
+    }
+}
+
 /// A file that is open.
 #[derive(Debug)]
 pub struct Opened {

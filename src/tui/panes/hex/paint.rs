@@ -153,9 +153,9 @@ fn heading(app: &App, shown: &ByteSource<'_>, canvas: &mut Canvas<'_>) {
         let name = app.opened_item().map_or_else(|| format!("sector {sector}"), |opened| opened.sector_name(sector));
         x = canvas.put(x, 0, &format!("{dot}{name}"), Role::Dim);
     }
-    // The bytes may be those of another block than the selected one, which was found elsewhere.
+    // The selected block may be found at other sectors than its entry covers.
     let is_here = |slot: &Slot| match (shown, app.selection.sector.filter(|_| has_sectors)) {
-        (ByteSource::File(_), Some(sector)) => (slot.first..slot.first + slot.count).contains(&sector),
+        (ByteSource::File(_), Some(sector)) => slot.has_sector(sector),
         _ => true,
     };
     if let Some(slot) = app.selected_slot().filter(is_here) {

@@ -20,7 +20,7 @@ use crate::repair::{self, Accepted, Plan};
 use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Index, Item, LoadState, Loaded, NodeId, NodeKind, Part};
+use crate::tui::data::{Item, LoadState, Loaded, NodeId, NodeKind, Part};
 use crate::tui::go;
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
@@ -34,6 +34,9 @@ const NAME: u16 = 22;
 
 /// From this width on the sectors before and after are drawn side by side.
 const SIDE_BY_SIDE: u16 = 84;
+
+/// The first line of the tree: all that was opened.
+const WHOLE: NodeId = 0;
 
 /// Lines that a step of the mouse's wheel moves.
 const WHEEL: usize = 3;
@@ -199,11 +202,10 @@ fn turn(app: &mut App, at: usize) {
     let Some(index) = app.index.clone() else { return };
     let node = app.selection.node;
     if !shows_whole(app) {
-        let first = first_line(&index, node);
-        if let Some(item) = app.selected_item().filter(|_| first != node) {
-            // The list of a save is that of its line in the tree; the file and the block in it stay selected.
-            (app.selection.node, app.selection.item) = (first, Some(item));
-            app.panes.tree.show(&index, first);
+        if let Some(item) = app.selected_item().filter(|_| node != WHOLE) {
+            // Select the line of the tree that has this list; the file and the block in it stay selected.
+            (app.selection.node, app.selection.item) = (WHOLE, Some(item));
+            app.panes.tree.show(&index, WHOLE);
             app.panes.repair.turned = None;
             return;
         }
@@ -215,14 +217,6 @@ fn turn(app: &mut App, at: usize) {
     }
     let node = app.selection.node;
     app.panes.repair.turned = if app.panes.repair.turned == Some(node) { None } else { Some(node) };
-}
-
-/// The first line of the tree, which stands for all that was opened.
-fn first_line(index: &Index, mut node: NodeId) -> NodeId {
-    while let Some(parent) = index.nodes.get(node).and_then(|node| node.parent) {
-        node = parent;
-    }
-    node
 }
 
 /// Does a click.
@@ -243,8 +237,8 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     }
 }
 
-/// Selects the block, the record or the bytes that the line under the cursor is about, for the other panes. What is selected in the
-/// tree stays: the list is of that.
+/// Selects the block, the record or the bytes of the line under the cursor, which the other panes show. The line of the tree, which the
+/// list is about, stays selected.
 fn select_line(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     let Some(line) = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor)) else { return };
@@ -256,8 +250,7 @@ fn select_line(app: &mut App) {
         Some(name) => index.by_name(name),
         None => app.selected_item(),
     };
-    let is_shown = |item| app.selected_item() == Some(item) || app.selected_items().contains(&item);
-    if let Some(item) = item.filter(|item| is_shown(*item)) {
+    if let Some(item) = item.filter(|item| app.selected_items().contains(item)) {
         go::link_line(app, item, at, span);
     }
 }
@@ -505,7 +498,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.put_within(x, y, room, row, Role::Key);
     }
     if rows.len() > seen {
-        // It is copied as a whole.
+        // The copy is not cut.
         let words = format!("{} Y copies it", app.glyphs.more);
         canvas.put_right(width.saturating_sub(1), canvas.height().saturating_sub(1), &words, Role::Strong);
     }

@@ -232,10 +232,8 @@ fn title(app: &App, view: View) -> String {
     let dot = app.glyphs.dot;
     let Some(ready) = super::ready(app) else { return String::new() };
     let layer = world.layer(ready);
-    let mut parts = vec![world.look.name().to_owned()];
-    if app.has_other() {
-        parts.insert(0, side(app).name().to_owned());
-    }
+    let mut parts: Vec<String> = app.has_other().then(|| side(app).name().to_owned()).into_iter().collect();
+    parts.push(world.look.name().to_owned());
     match layer {
         Layer::Top(Matter::Channel(channel)) => {
             parts.extend(crate::godot::channel::NAMES.get(channel).map(|n| (*n).to_owned()));

@@ -328,7 +328,7 @@ fn mark_of_layer(app: &App, ready: &Ready, item: Option<ItemId>, finding: &Findi
     let Some(opened) = app.opened_item().filter(|opened| Some(opened.item) == item) else { return };
     let (Some(mark), Some(span)) = (Mark::for_code(finding.code()), finding.span) else { return };
     let sector = opened.sector_at(span.start);
-    let holds = |slot: &&Slot| sector.is_some_and(|sector| (slot.first..slot.first + slot.count).contains(&sector));
+    let holds = |slot: &&Slot| sector.is_some_and(|sector| slot.has_sector(sector));
     match opened.slots.iter().find(holds).map(|slot| slot.position) {
         Some(Some(position)) => marks.put(0, position, mark),
         Some(None) => {
