@@ -1,28 +1,43 @@
-//! How many entries were lost in each gap of a table, and which entries lead behind the end of a file that was cut off.
+//! The likeliest way through a table and a walk of which parts are missing: how many entries were lost in each gap of the table, which
+//! entries lead behind the end of a file that was cut off, and whose blocks are damaged in each hole of the walk.
 //!
-//! A gap shows only how many sectors the lost entries had. The blocks of the walk show the rest: the table's sectors, from the first
-//! to the last, are followed together with the blocks, and the likeliest way is taken. An entry keeps its block, or the block is gone;
-//! a block in a gap was that of a lost entry.
+//! A gap or a hole shows only how many sectors it has. The table's sectors, from the first to the last, are followed together with those
+//! of the walk, and the likeliest way is taken. An entry keeps its block, its block is damaged, or the block is gone; a block in a gap was
+//! that of a lost entry.
 
 use crate::recover::evidence::Rates;
+use crate::recover::reading::{self, Item};
 use crate::recover::walk::Walk;
-use crate::recover::weights::GAPS;
+use crate::recover::weights::{GAPS, ORDER};
 
-/// Most pairs of a place in the table and a block that are kept.
+/// Most pairs of a place in the table and one in the walk that are kept: for each place in the table, the last ones of the walk.
 const MOST_CELLS: usize = 1 << 22;
 
-/// Most places in the table: entries and sectors of gaps.
+/// Most places in the table or the walk: entries, blocks, and sectors of gaps and holes.
 const MOST_PLACES: u64 = 1 << 16;
 
-/// What the likeliest way through a table and the blocks says.
+/// What the likeliest way through a table and a walk says.
 pub(super) struct Followed {
     /// The first sectors and lengths of the lost entries.
     pub lost: Vec<(u32, u32)>,
     /// How many entries lead to blocks that the file had before its end was cut off.
     pub inside: usize,
-    /// How many of these have no block any more, and how many have one of fewer sectors.
+    /// The blocks that entries keep and the damaged ones, in the order of their sectors, then the other blocks of the walk.
+    pub items: Vec<Item>,
+    /// How many of the items are blocks that entries keep.
+    pub kept: usize,
+    /// How many whole blocks and sectors of holes before the last of these belong to no entry.
+    skipped: usize,
+    /// How many entries inside have no block any more, and how many have one of fewer sectors.
     gone: usize,
     shrunk: usize,
+}
+
+impl Followed {
+    /// Whether the order of the table is that of the blocks. In a file with pages of several moments it is not.
+    pub const fn is_in_order(&self) -> bool {
+        self.skipped * GAPS.kept_per_skipped <= self.kept && self.inside <= 2 * self.kept
+    }
 }
 
 /// A place in the table's sectors.
@@ -35,19 +50,37 @@ enum Place {
     End,
 }
 
+/// A place in the walk's sectors.
+#[derive(Clone, Copy)]
+struct Found {
+    first: u32,
+    of: Of,
+}
+
+/// What is at a place of the walk.
+#[derive(Clone, Copy)]
+enum Of {
+    /// A whole block, by its index, of so many sectors.
+    Block(usize, u32),
+    /// A sector of a hole, with the sectors to its end.
+    Hole(u32),
+}
+
 /// How a cell is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Never,
     /// An entry, or a lost one, has the block before.
     Kept,
+    /// An entry, or a lost one, has the damaged block in so many sectors before.
+    Damaged(u8),
     /// So many sectors have no block any more.
     Gone(u8),
-    /// The block before belongs to no entry.
+    /// The place of the walk before belongs to no entry.
     Skipped,
 }
 
-/// The ways to one place, for each number of blocks before it in a band.
+/// The ways to one place of the table, for each place of the walk in a band.
 struct Row {
     first: u32,
     place: Place,
@@ -62,16 +95,16 @@ impl Row {
         self.steps.fill(Step::Never);
     }
 
-    fn at(&self, block: usize) -> f32 {
-        block.checked_sub(self.from).and_then(|k| self.odds.get(k)).copied().unwrap_or(f32::NEG_INFINITY)
+    fn at(&self, found: usize) -> f32 {
+        found.checked_sub(self.from).and_then(|k| self.odds.get(k)).copied().unwrap_or(f32::NEG_INFINITY)
     }
 
-    fn step(&self, block: usize) -> Step {
-        block.checked_sub(self.from).and_then(|k| self.steps.get(k)).copied().unwrap_or(Step::Never)
+    fn step(&self, found: usize) -> Step {
+        found.checked_sub(self.from).and_then(|k| self.steps.get(k)).copied().unwrap_or(Step::Never)
     }
 
-    fn offer(&mut self, block: usize, odds: f32, step: Step) {
-        let Some(k) = block.checked_sub(self.from).filter(|k| *k < self.odds.len()) else { return };
+    fn offer(&mut self, found: usize, odds: f32, step: Step) {
+        let Some(k) = found.checked_sub(self.from).filter(|k| *k < self.odds.len()) else { return };
         if odds > self.odds[k] {
             (self.odds[k], self.steps[k]) = (odds, step);
         }
@@ -81,8 +114,9 @@ impl Row {
 /// Follows `entries` (their first sectors and lengths), which are in a row but for `gaps`. `None` where there is too much to
 /// compare.
 pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Followed> {
-    let mut rows = rows(walk, entries, gaps)?;
-    let mut search = Search { walk, lengths: Lengths::count(walk, entries), rates: GAPS.rates };
+    let found = places_of_walk(walk)?;
+    let mut rows = rows(&found, entries, gaps)?;
+    let mut search = Search { walk, found: &found, lengths: Lengths::count(walk, entries), rates: GAPS.rates };
     let mut made = None;
     for _ in 0..GAPS.rounds {
         rows.iter_mut().for_each(Row::clear);
@@ -93,8 +127,26 @@ pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -
     made
 }
 
-/// The places of a table, each with its band of blocks: the game moves blocks down only.
-fn rows(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<Row>> {
+/// The blocks of a walk and the sectors of its holes, in order.
+fn places_of_walk(walk: &Walk) -> Option<Vec<Found>> {
+    let holes = reading::holes(walk);
+    let sectors: u64 = holes.iter().map(|hole| u64::from(hole.end - hole.first)).sum();
+    if walk.blocks.len() as u64 + sectors > MOST_PLACES {
+        return None;
+    }
+    let blocks = walk.blocks.iter().enumerate();
+    let blocks = blocks.map(|(b, block)| Found { first: block.first, of: Of::Block(b, block.count) });
+    let of_hole = |hole: &reading::Hole| {
+        let end = hole.end;
+        (hole.first..end).map(move |first| Found { first, of: Of::Hole(end - first) })
+    };
+    let mut found: Vec<Found> = blocks.chain(holes.iter().flat_map(of_hole)).collect();
+    found.sort_by_key(|found| found.first);
+    Some(found)
+}
+
+/// The places of a table, each with its band of places of the walk: the game moves blocks down only.
+fn rows(found: &[Found], entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<Row>> {
     let sectors = gaps.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
     if entries.len() as u64 + sectors > MOST_PLACES {
         return None;
@@ -107,19 +159,18 @@ fn rows(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<
     places.sort_by_key(|(first, _)| *first);
     let end = places.last().map_or(0, |&(first, place)| first + place.sectors());
     places.push((end, Place::End));
-    let blocks = &walk.blocks;
-    let mut cells = 0;
+    let most = MOST_CELLS / places.len();
     let row = |(first, place): (u32, Place)| {
-        let from = blocks.partition_point(|block| block.first < first.saturating_sub(GAPS.distance));
+        let from = found.partition_point(|found| found.first < first.saturating_sub(GAPS.distance));
         let to = match place {
-            Place::End => blocks.len(),
-            _ => blocks.partition_point(|block| block.first <= first),
+            Place::End => found.len(),
+            _ => found.partition_point(|found| found.first <= first),
         };
-        cells += to + 1 - from;
+        let from = from.max(to.saturating_sub(most));
         let n = to + 1 - from;
-        (cells <= MOST_CELLS).then(|| Row { first, place, from, odds: vec![0.0; n], steps: vec![Step::Never; n] })
+        Row { first, place, from, odds: vec![0.0; n], steps: vec![Step::Never; n] }
     };
-    places.into_iter().map(row).collect()
+    Some(places.into_iter().map(row).collect())
 }
 
 impl Place {
@@ -161,6 +212,7 @@ impl Lengths {
 
 struct Search<'a> {
     walk: &'a Walk,
+    found: &'a [Found],
     lengths: Lengths,
     rates: Rates,
 }
@@ -176,43 +228,56 @@ impl Search<'_> {
                 self.go_on(here, here.from + k, behind);
             }
         }
-        let (end, block) = self.end(rows)?;
-        Some(self.trace(rows, end, block))
+        let (end, found) = self.end(rows)?;
+        Some(self.trace(rows, end, found))
     }
 
-    fn go_on(&self, here: &mut Row, block: usize, behind: &mut [Row]) {
-        let odds = here.at(block);
+    fn go_on(&self, here: &mut Row, at: usize, behind: &mut [Row]) {
+        let odds = here.at(at);
         if odds == f32::NEG_INFINITY {
             return;
         }
-        let next = self.walk.blocks.get(block).filter(|next| next.first <= here.first);
-        if next.is_some() && !matches!(here.place, Place::End) {
-            here.offer(block + 1, odds + GAPS.skipped as f32, Step::Skipped);
+        let next = self.found.get(at).filter(|next| next.first <= here.first).map(|next| next.of);
+        if let Some(next) = next.filter(|_| !matches!(here.place, Place::End)) {
+            let skipped = if matches!(next, Of::Block(..)) { GAPS.skipped } else { GAPS.skipped_sector };
+            here.offer(at + 1, odds + skipped as f32, Step::Skipped);
         }
         let Rates { gone, shrunk } = self.rates;
         let logs = |share: f64| share.ln() as f32;
+        let damaged = logs(1.0 - gone - shrunk) + ORDER.torn_odds as f32;
+        let short = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
         match here.place {
             Place::Entry(count) => {
                 let Some(row) = behind.first_mut() else { return };
-                let kept = next.filter(|next| next.count <= count).map(|next| match next.count == count {
-                    true => logs(1.0 - gone - shrunk),
-                    false => logs(shrunk / f64::from((count - 1).max(1))),
-                });
-                if let Some(kept) = kept {
-                    row.offer(block + 1, odds + kept, Step::Kept);
+                match next {
+                    Some(Of::Block(_, own)) if own == count => {
+                        row.offer(at + 1, odds + logs(1.0 - gone - shrunk), Step::Kept);
+                    }
+                    Some(Of::Block(_, own)) if own < count => {
+                        let share = shrunk / f64::from((count - 1).max(1));
+                        row.offer(at + 1, odds + logs(share), Step::Kept);
+                    }
+                    Some(Of::Hole(sectors)) if (1..=255).contains(&count) && count <= sectors => {
+                        row.offer(at + count as usize, odds + damaged, Step::Damaged(short(count)));
+                    }
+                    _ => {}
                 }
-                row.offer(block, odds + logs(gone), Step::Gone(u8::try_from(count).unwrap_or(u8::MAX)));
+                row.offer(at, odds + logs(gone), Step::Gone(short(count)));
             }
             Place::Gap(rest) => {
-                if let Some(next) = next.filter(|next| next.count <= rest)
-                    && let Some(row) = behind.get_mut(next.count as usize - 1)
+                if let Some(Of::Block(_, count)) =
+                    next.filter(|next| matches!(next, Of::Block(_, count) if *count <= rest))
+                    && let Some(row) = behind.get_mut(count as usize - 1)
                 {
-                    row.offer(block + 1, odds + logs(1.0 - gone) + self.lengths.of(next.count), Step::Kept);
+                    row.offer(at + 1, odds + logs(1.0 - gone) + self.lengths.of(count), Step::Kept);
                 }
+                let hole = if let Some(Of::Hole(sectors)) = next { sectors } else { 0 };
                 for &count in self.lengths.listed.iter().take_while(|count| **count <= rest) {
-                    if let Some(row) = behind.get_mut(count as usize - 1) {
-                        let step = Step::Gone(u8::try_from(count).unwrap_or(u8::MAX));
-                        row.offer(block, odds + logs(gone) + self.lengths.of(count), step);
+                    let Some(row) = behind.get_mut(count as usize - 1) else { continue };
+                    let length = self.lengths.of(count);
+                    row.offer(at, odds + logs(gone) + length, Step::Gone(short(count)));
+                    if count <= hole {
+                        row.offer(at + count as usize, odds + damaged + length, Step::Damaged(short(count)));
                     }
                 }
             }
@@ -223,60 +288,92 @@ impl Search<'_> {
     /// Where the likeliest way ends: at the end of the table, with blocks behind it that were appended, or, where the file was cut
     /// off before that, with the last block.
     fn end(&self, rows: &[Row]) -> Option<(usize, usize)> {
-        let blocks = &self.walk.blocks;
+        let all = self.found.len();
         let last = rows.last()?;
         let mut best: Option<(f32, usize, usize)> = None;
-        let mut offer = |odds: f32, row: usize, block: usize| {
+        let mut offer = |odds: f32, row: usize, found: usize| {
             if odds > f32::NEG_INFINITY && best.is_none_or(|(most, ..)| odds > most) {
-                best = Some((odds, row, block));
+                best = Some((odds, row, found));
             }
         };
         let mut appended = 0.0;
-        for block in (last.from..=blocks.len()).rev() {
-            if let Some(block) = blocks.get(block) {
-                appended += self.lengths.of(block.count) + GAPS.appended as f32;
+        for at in (last.from..=all).rev() {
+            if let Some(Of::Block(_, count)) = self.found.get(at).map(|found| found.of) {
+                appended += self.lengths.of(count) + GAPS.appended as f32;
             }
-            offer(last.at(block) + appended, rows.len() - 1, block);
+            offer(last.at(at) + appended, rows.len() - 1, at);
         }
         if last.first > self.walk.sectors {
-            rows.iter().enumerate().for_each(|(n, row)| offer(row.at(blocks.len()), n, blocks.len()));
+            rows.iter().enumerate().for_each(|(n, row)| offer(row.at(all), n, all));
         }
-        best.map(|(_, row, block)| (row, block))
+        best.map(|(_, row, found)| (row, found))
     }
 
-    fn trace(&self, rows: &[Row], end: usize, block: usize) -> Followed {
-        let (mut at, mut block) = (end, block);
+    fn trace(&self, rows: &[Row], end: usize, found: usize) -> Followed {
+        let (mut at, mut left) = (end, found);
         let entries = rows[..end].iter().filter(|row| matches!(row.place, Place::Entry(_))).count();
-        let mut followed = Followed { lost: Vec::new(), inside: entries, gone: 0, shrunk: 0 };
-        while at > 0 || block > 0 {
-            let step = rows[at].step(block);
-            let count = match step {
+        let mut followed =
+            Followed { lost: Vec::new(), inside: entries, items: Vec::new(), kept: 0, skipped: 0, gone: 0, shrunk: 0 };
+        while at > 0 || left > 0 {
+            let step = rows[at].step(left);
+            let (passed, count) = match step {
                 Step::Never => break,
-                Step::Skipped if block == 0 => break,
+                Step::Skipped if left == 0 => break,
                 Step::Skipped => {
-                    block -= 1;
+                    left -= 1;
+                    followed.skipped += 1;
                     continue;
                 }
-                Step::Kept => {
-                    block -= 1;
-                    None
-                }
-                Step::Gone(count) => Some(u32::from(count)),
+                Step::Kept => (1, self.found[left - 1].sectors()),
+                Step::Damaged(count) => (usize::from(count), u32::from(count)),
+                Step::Gone(count) => (0, u32::from(count)),
             };
+            left -= passed;
+            if passed > 0 {
+                let Found { first, of } = self.found[left];
+                let block = if let Of::Block(b, _) = of { Some(b) } else { None };
+                followed.items.push(Item { first, count, block });
+            }
             // An entry is one place, whatever its length; a lost one is as many places as sectors.
             let from = at - 1;
             if let Place::Entry(listed) = rows[from].place {
-                followed.gone += usize::from(count.is_some());
-                followed.shrunk += usize::from(count.is_none() && self.walk.blocks[block].count < listed);
+                followed.kept += usize::from(step == Step::Kept);
+                followed.gone += usize::from(passed == 0);
+                followed.shrunk += usize::from(passed > 0 && count < listed);
                 at = from;
             } else {
-                let count = count.unwrap_or_else(|| self.walk.blocks[block].count);
                 followed.lost.push((rows[at].first - count, count));
                 at -= count as usize;
             }
         }
         followed.lost.reverse();
+        followed.items.reverse();
+        followed.items.extend(self.appended(found));
         followed
+    }
+
+    /// The blocks behind the table's order. A hole between them is taken for one block.
+    fn appended(&self, from: usize) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::new();
+        for &Found { first, of } in &self.found[from..] {
+            match of {
+                Of::Block(block, count) => items.push(Item { first, count, block: Some(block) }),
+                Of::Hole(count) if count <= 255 && items.last().is_none_or(|item| item.first + item.count <= first) => {
+                    items.push(Item { first, count, block: None });
+                }
+                Of::Hole(_) => {}
+            }
+        }
+        items
+    }
+}
+
+impl Found {
+    const fn sectors(self) -> u32 {
+        match self.of {
+            Of::Block(_, count) => count,
+            Of::Hole(_) => 1,
+        }
     }
 }
 
@@ -344,6 +441,51 @@ mod tests {
         let followed = follow(&walk(&blocks[..7]), &entries, &[]).unwrap();
         assert_eq!((followed.inside, kept(&followed)), (8, 7));
         assert!(followed.lost.is_empty());
+    }
+
+    /// The lengths of the items, those of damaged blocks negative.
+    fn lengths(followed: &Followed) -> Vec<i64> {
+        let length = |item: &Item| i64::from(item.count) * if item.block.is_some() { 1 } else { -1 };
+        followed.items.iter().map(length).collect()
+    }
+
+    /// Damages blocks of a walk.
+    fn without(mut walk: Walk, damaged: &[usize]) -> Walk {
+        let mut b = 0;
+        walk.blocks.retain(|_| {
+            b += 1;
+            !damaged.contains(&(b - 1))
+        });
+        walk
+    }
+
+    #[test]
+    fn holes_have_the_damaged_blocks_of_entries_where_blocks_moved_down() {
+        let entries = row(&LENGTHS);
+        // The third block grew, and was appended.
+        let mut blocks = LENGTHS.to_vec();
+        blocks.remove(2);
+        blocks.push(10);
+        let followed = follow(&without(walk(&blocks), &[3, 4, 8]), &entries, &[]).unwrap();
+        assert_eq!(lengths(&followed), [5, 3, 1, -7, -2, 8, 4, 6, -3, 9, 5, 10]);
+        assert_eq!((followed.kept, followed.gone), (8, 1));
+        assert!(followed.is_in_order());
+    }
+
+    #[test]
+    fn a_hole_behind_the_table_is_one_appended_block() {
+        let entries = row(&LENGTHS[1..]);
+        let mut blocks = LENGTHS[1..].to_vec();
+        blocks.extend([10, 11]);
+        let followed = follow(&without(walk(&blocks), &[11]), &entries, &[]).unwrap();
+        assert_eq!(lengths(&followed)[10..], [5, -10, 11]);
+    }
+
+    #[test]
+    fn blocks_of_two_tables_are_in_the_order_of_none() {
+        let mut blocks: Vec<u32> = LENGTHS.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+        blocks.extend(LENGTHS);
+        assert!(!follow(&walk(&blocks), &row(&LENGTHS), &[]).unwrap().is_in_order());
     }
 
     #[test]

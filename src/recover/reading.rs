@@ -4,14 +4,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::recover::gaps::{self, Followed};
+use crate::recover::pass::LARGE;
 use crate::recover::walk::Walk;
 use crate::recover::weights::READING;
 
 /// Readings that are followed.
 const MOST: usize = 24;
 
-/// Places where the walk breaks that are read in every way; after these only in one.
-const BREAKS: usize = 3;
+/// The first holes, which are read in every way; later ones only in one. With more of them, the likeliest way through all is followed as
+/// well, and of large regions that one alone: the cost of the others grows with the holes.
+pub(super) const BREAKS: usize = 3;
 
 /// One place in the sequence of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +46,9 @@ pub struct Reading {
 const ANY: (usize, usize) = (0, usize::MAX);
 
 /// A hole: sectors without a whole block, and the index of the block behind it.
-struct Hole {
-    first: u32,
-    end: u32,
+pub(super) struct Hole {
+    pub first: u32,
+    pub end: u32,
     next: usize,
 }
 
@@ -54,8 +57,14 @@ struct Hole {
 #[must_use]
 pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let holes = holes(walk);
-    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
     let mut done: Vec<Reading> = Vec::new();
+    if holes.len() > BREAKS {
+        done.extend(followed(walk, entries));
+        if entries.len() > LARGE {
+            return with_moves(walk, done);
+        }
+    }
+    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
     let mut from = 0;
     for (n, hole) in holes.iter().enumerate() {
         for reading in &mut open {
@@ -97,6 +106,18 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
         reading.items.extend((from..walk.blocks.len()).map(|b| item(walk, b)));
         done.push(reading);
     }
+    with_moves(walk, done)
+}
+
+/// The likeliest way to read a walk with many holes, in which the damaged blocks have the lengths of entries.
+fn followed(walk: &Walk, entries: &[(u32, u32)]) -> Option<Reading> {
+    let items = gaps::follow(walk, entries, &[]).filter(Followed::is_in_order)?.items;
+    let torn = items.iter().filter(|item| item.block.is_none()).count();
+    Some(Reading { prior: -READING.tiled - READING.tile * torn as f64, items, moving: None, torn, gone: ANY })
+}
+
+/// Adds the readings in which sectors are there twice.
+fn with_moves(walk: &Walk, mut done: Vec<Reading>) -> Vec<Reading> {
     for reading in &mut done {
         let splice = reading.items.iter().filter_map(|i| walk.blocks.get(i.block?)?.splice).next();
         reading.moving = reading.moving.or(splice.map(|s| s.gap));
@@ -118,7 +139,8 @@ fn item(walk: &Walk, block: usize) -> Item {
     Item { first: b.first, count: b.count, block: Some(block) }
 }
 
-fn holes(walk: &Walk) -> Vec<Hole> {
+/// The holes of a walk.
+pub(super) fn holes(walk: &Walk) -> Vec<Hole> {
     let mut holes = Vec::new();
     let mut at = 0;
     for (next, block) in walk.blocks.iter().enumerate() {

@@ -14,7 +14,9 @@ use crate::recover::bits;
 use crate::recover::contradicted::{NEARLY_ALL, doubt_seams, table_contradicts};
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{self, listed, table_matches_sectors};
+use crate::recover::gaps;
 use crate::recover::mended::{Mended, is_gap};
+use crate::recover::reading;
 use crate::recover::region::{Candidate, Case};
 use crate::recover::settled;
 use crate::recover::shifts::Shifts;
@@ -27,11 +29,8 @@ use crate::recover::walk::Walked;
 use crate::recover::weights::{DECISION, Weights};
 use crate::watch::Watch;
 
-/// Entries from which on the order of the sectors is asked only where few places are damaged: its cost grows with both.
+/// Entries from which on the order of the sectors is asked only where it explains more than the table.
 const LARGE: usize = 1024;
-
-/// Most runs of sectors without a whole block at which the order of a large region is asked.
-const FEW_HOLES: usize = 3;
 
 /// How many entries before and after one, in the order of their sectors, are compared with it: if it does not lead to a block by chance,
 /// nearly all of them lead to blocks as well. Chosen.
@@ -71,16 +70,6 @@ fn exact(case: &Case) -> Vec<(usize, usize)> {
     let mut claims = vec![0u32; case.walk.blocks.len()];
     own.iter().flatten().for_each(|&block| claims[block] += 1);
     own.iter().enumerate().filter_map(|(i, block)| block.filter(|&b| claims[b] == 1).map(|b| (i, b))).collect()
-}
-
-fn holes(case: &Case) -> usize {
-    let mut at = 0;
-    let mut holes = 0;
-    for block in &case.walk.blocks {
-        holes += usize::from(block.first > at);
-        at = block.end();
-    }
-    holes + usize::from(case.walk.sectors > at)
 }
 
 /// The slots of the entries that alone lead to a whole block of their length, and these blocks.
@@ -166,15 +155,11 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
         return table();
     }
     if !is_packed(case) {
-        let is_bounded = case.entries.len() <= LARGE || holes(case) <= FEW_HOLES;
         let by_page = split.is_some_and(|split| split.by_page);
         if only_entries_are_damaged(case, weights) {
             return table();
         }
-        if is_bounded
-            && !by_page
-            && let Some(mended) = Mended::find(case)
-        {
+        if let Some(mended) = Mended::find(case).filter(|_| !by_page) {
             return Way::Mended(mended);
         }
         // The engine never writes such a table; but it may have been killed between two pages of a new one.
@@ -184,7 +169,16 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
     }
     let unowned = case.walk.blocks.len() - exact.len();
     let damaged = unowned == 0 && exact.len() < case.entries.len();
-    if case.entries.len() > LARGE && (damaged || holes(case) > FEW_HOLES) { table() } else { Way::Order }
+    if case.entries.len() > LARGE && (damaged || !moves_blocks(case, exact.len())) { table() } else { Way::Order }
+}
+
+/// Whether more blocks are in the order of the table than where its entries lead, `exact` in number.
+fn moves_blocks(case: &Case, exact: usize) -> bool {
+    if reading::holes(&case.walk).len() <= reading::BREAKS {
+        return true;
+    }
+    let entries: Vec<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
+    gaps::follow(&case.walk, &entries, &[]).is_some_and(|followed| followed.is_in_order() && followed.kept > exact)
 }
 
 /// Finds the places of the blocks of regions of one forest. Regions that need nothing help to place the others.

@@ -160,10 +160,13 @@ pub(super) struct GapWeights {
     pub rounds: usize,
     /// Sectors that blocks may have moved down. Chosen: bounds the work; 300 changes of blocks of three sectors are less.
     pub distance: u32,
-    /// A length that nothing else has, a block that belongs to no entry, and one that was appended. Chosen.
+    /// A length that nothing else has, a block and a sector of a hole that belong to no entry, and a block that was appended. Chosen.
     pub rare: f64,
     pub skipped: f64,
+    pub skipped_sector: f64,
     pub appended: f64,
+    /// How many blocks must be in the order of the table for each block or sector of a hole that belongs to no entry. Chosen.
+    pub kept_per_skipped: usize,
 }
 
 pub(super) const GAPS: GapWeights = GapWeights {
@@ -172,7 +175,9 @@ pub(super) const GAPS: GapWeights = GapWeights {
     distance: 1024,
     rare: -6.0,
     skipped: -6.0,
+    skipped_sector: -2.0,
     appended: -0.5,
+    kept_per_skipped: 20,
 };
 
 pub(super) const ORDER: OrderWeights = OrderWeights {

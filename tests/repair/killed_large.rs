@@ -58,6 +58,24 @@ fn entries_that_lead_to_whole_blocks_by_chance_are_not_believed() {
     assert!(wrong.len() <= states.len() / 1000, "{wrong:?}");
 }
 
+/// A damaged block here and there does not hide the order of the others.
+#[test]
+fn damaged_blocks_of_a_killed_game_cost_no_other_block() {
+    let (_dir, file, states) = killed(7);
+    let mut bytes = fs::read(&file).unwrap();
+    let from = table_at(&bytes).end;
+    let mut random = Random::new(7);
+    let damaged = 40;
+    for _ in 0..damaged {
+        let at = from + random.below(bytes.len() - from) / 512 * 512;
+        let end = (at + 512).min(bytes.len());
+        bytes[at..end].fill(0);
+    }
+    fs::write(&file, &bytes).unwrap();
+    let (right, wrong) = repaired(&file, &states);
+    assert!(right >= states.len() * 97 / 100 - damaged && wrong.len() <= 4, "{right} right, wrong: {wrong:?}");
+}
+
 #[test]
 fn exchanged_entries_of_a_killed_game_are_told_by_seams() {
     let (_dir, file, states) = killed(6);
