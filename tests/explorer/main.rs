@@ -10,6 +10,7 @@ mod findings;
 mod legend;
 mod map_files;
 mod repair;
+mod repair_line;
 mod sectors;
 mod selection;
 mod tour;

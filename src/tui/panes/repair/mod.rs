@@ -2,6 +2,7 @@
 //! and the command that does it. Nothing is written here.
 
 mod candidate;
+mod link;
 mod strip;
 mod wait;
 mod words;
@@ -21,7 +22,6 @@ use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Item, LoadState, Loaded, NodeId, NodeKind, Part};
-use crate::tui::go;
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::Role;
@@ -163,7 +163,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
     if let Some(to) = action.over_lines(at, lines.saturating_sub(1), page) {
         app.panes.repair.cursor = to;
-        select_line(app);
+        link::select_line(app);
         return true;
     }
     app.panes.repair.cursor = match action {
@@ -233,25 +233,7 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     let first = parts.first(app.panes.repair.cursor, preview.lines.len());
     if let Some(row) = y.checked_sub(parts.list).filter(|row| *row < parts.rows) {
         app.panes.repair.cursor = (first + usize::from(row)).min(preview.lines.len().saturating_sub(1));
-        select_line(app);
-    }
-}
-
-/// Selects the block, the record or the bytes of the line under the cursor, which the other panes show. The line of the tree, which the
-/// list is about, stays selected.
-fn select_line(app: &mut App) {
-    let Some(index) = app.index.clone() else { return };
-    let Some(line) = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor)) else { return };
-    let (at, span) = (line.at, line.pieces.first().copied());
-    if at.is_none() && span.is_none() {
-        return;
-    }
-    let item = match &line.file {
-        Some(name) => index.by_name(name),
-        None => app.selected_item(),
-    };
-    if let Some(item) = item.filter(|item| app.selected_items().contains(item)) {
-        go::link_line(app, item, at, span);
+        link::select_line(app);
     }
 }
 
@@ -339,20 +321,10 @@ pub fn request_missing(app: &mut App) {
             Preview::for_file(&index.checked, &plan, &path, map.as_deref(), opened.len(Part::Data))
         }
     };
-    app.panes.repair.cursor = line_of_finding(app, &preview);
+    app.panes.repair.cursor = link::line_of_selection(app, &preview).unwrap_or(0);
     let longest = preview.lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
     app.panes.repair.names = u16::try_from(longest).unwrap_or(NAME).min(NAME);
     app.panes.repair.preview = Some((key, Arc::new(preview)));
-}
-
-/// The line that speaks of the block of the selected finding; the first one where none does.
-fn line_of_finding(app: &App, preview: &Preview) -> usize {
-    let finding = app.selection.finding.and_then(|number| app.findings.list.get(number));
-    let block = finding.and_then(|finding| finding.block?.position);
-    let named = block.map(|at| format!("block {}", triple(at)));
-    let record = app.selection.slot.map(|slot| format!("record {slot}"));
-    let line_of = |name: String| preview.lines.iter().position(|line| line.name == name);
-    named.and_then(line_of).or_else(|| record.and_then(line_of)).unwrap_or(0)
 }
 
 /// Columns that the level takes, at the right of the summary.

@@ -27,7 +27,7 @@ pub use act::{act, click};
 use act::{after_turn, fitted, moved};
 pub use draw::draw;
 use image::LegendPlace;
-pub use select::{copy, go_to, under_cursor};
+pub use select::{copy, go_to, selected_block, under_cursor};
 use sheets::Side;
 pub use state::{Ready, WorldState};
 use view::View;
@@ -132,7 +132,7 @@ fn finish_pending(app: &mut App, ready: &Ready) {
         WorldTarget::Cut(channel) => {
             app.panes.world.look = Look::Cut;
             app.panes.world.channel = channel.or(app.panes.world.channel);
-            select::selected_block(app)
+            selected_block(app)
         }
     };
     after_turn(app, before);
