@@ -1,6 +1,96 @@
 //! The line of the repair under the cursor, and what the other panes have selected.
 
-use super::sized;
+use voxscope::tui::Driver;
+
+use super::repair::crash;
+use super::{area_text, select, sized};
+
+/// The title of the inspector, which in the Repair pane is the name of the line under the cursor.
+fn title(driver: &Driver) -> String {
+    let text = area_text(driver, driver.app.layout().inspector);
+    text.lines().next().unwrap().trim_matches(['┌', '─', '┐', ' ']).to_owned()
+}
+
+/// The position of the selected block.
+fn position(driver: &Driver) -> Option<[i32; 3]> {
+    driver.app.selected_slot()?.position
+}
+
+/// The explorer on a file of a killed game, of which some blocks have a line in the list.
+fn on_killed() -> Driver {
+    let mut driver = sized(&crash("crash_terrain/t1"), 120, 40);
+    select(&mut driver, "lod0/r.-1.-1.0.vxr");
+    driver
+}
+
+/// Selects the block at a position in the table of blocks.
+fn choose(driver: &mut Driver, at: [i32; 3]) {
+    driver.keys("2 home");
+    for _ in 0..driver.app.rows() {
+        if position(driver) != Some(at) {
+            driver.keys("down");
+        }
+    }
+    assert_eq!(position(driver), Some(at), "{}", driver.text_screen());
+}
+
+#[test]
+fn the_selected_block_has_the_cursor_when_the_list_is_opened() {
+    let mut driver = on_killed();
+    choose(&mut driver, [-1, -1, 2]);
+    let before = driver.app.selection.clone();
+    driver.keys("8");
+    assert_eq!(title(&driver), "Block (-1, -1, 2)", "{}", driver.text_screen());
+    assert_eq!(driver.app.selection, before, "the list changes no selection that it has a line for");
+    // Another block is selected in another pane: the list follows when it is shown again.
+    choose(&mut driver, [-1, -1, 1]);
+    driver.keys("8");
+    assert_eq!(title(&driver), "Block (-1, -1, 1)", "{}", driver.text_screen());
+}
+
+#[test]
+fn the_line_under_the_cursor_is_selected_when_the_list_is_opened() {
+    let mut driver = on_killed();
+    // A block that is kept has no line.
+    let slots = driver.app.opened_item().unwrap().slots.clone();
+    driver.keys("8");
+    let lists = |driver: &Driver, at: [i32; 3]| {
+        super::pane_text(driver).contains(&format!("block {}", voxscope::printable::triple(at)))
+    };
+    let kept = slots.iter().filter_map(|slot| slot.position).find(|at| !lists(&driver, *at)).unwrap();
+    choose(&mut driver, kept);
+    driver.keys("8");
+    let shown = position(&driver).unwrap();
+    assert_ne!(shown, kept, "{}", driver.text_screen());
+    assert_eq!(title(&driver), format!("Block {}", voxscope::printable::triple(shown)), "{}", driver.text_screen());
+    driver.keys("esc");
+    assert_eq!(position(&driver), Some(kept), "the way back leads to what was selected");
+}
+
+#[test]
+fn nothing_is_selected_while_the_keys_are_elsewhere() {
+    let mut driver = on_killed();
+    driver.keys("8 home tab");
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    let first = driver.app.opened_item().unwrap().slots[0].position;
+    assert_eq!(position(&driver), first, "{}", driver.text_screen());
+    driver.keys("tab");
+    let name = title(&driver);
+    let selected = position(&driver).map(|at| format!("Block {}", voxscope::printable::triple(at)));
+    assert!(name.starts_with("Sector") || Some(&name) == selected.as_ref(), "{name}: {}", driver.text_screen());
+}
+
+#[test]
+fn a_block_that_was_tried_is_selected_again_behind_it() {
+    let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("8 home down down down down down");
+    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    let before = driver.app.selection.clone();
+    driver.keys("enter z esc");
+    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    assert_eq!(driver.app.selection, before);
+}
 
 #[cfg(feature = "sqlite")]
 #[test]

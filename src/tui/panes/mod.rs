@@ -114,6 +114,7 @@ pub fn request_missing(app: &mut App) {
         Pane::Repair => repair::request_missing(app),
         Pane::Diff => diff::request_missing(app),
     }
+    repair::follow_selection(app);
 }
 
 /// Draws the pane that is shown.

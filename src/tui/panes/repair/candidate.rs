@@ -6,12 +6,11 @@ use crate::picture::planned::Trial;
 use crate::printable::{likelihood, triple};
 use crate::repair::Accepted;
 use crate::repair::preview::{PreviewLine, Subject};
-use crate::tui::App;
 use crate::tui::action::Action;
-use crate::tui::data::NodeId;
 use crate::tui::go;
 use crate::tui::pane::{InspectorLines, Pane};
 use crate::tui::theme::Role;
+use crate::tui::{App, Selection};
 
 /// A block that is tried.
 #[derive(Clone, Debug)]
@@ -22,8 +21,8 @@ pub(super) struct CandidateState {
     lod: u8,
     /// The number of the candidate.
     number: usize,
-    /// The line of the tree from which it was tried.
-    node: NodeId,
+    /// What was selected before.
+    selection: Selection,
 }
 
 fn state(app: &App) -> Option<&CandidateState> {
@@ -43,8 +42,8 @@ pub(super) fn open(app: &mut App, number: usize) -> bool {
     });
     let Some((region, line)) = found else { return false };
     let lod = super::plan(app).and_then(|plan| plan.regions.get(region)).map_or(0, |region| region.lod);
-    let node = app.selection.node;
-    app.panes.repair.candidate = Some(CandidateState { line, region, lod, number: 0, node });
+    let selection = app.selection.clone();
+    app.panes.repair.candidate = Some(CandidateState { line, region, lod, number: 0, selection });
     show(app);
     true
 }
@@ -86,9 +85,10 @@ pub fn act_on_trial(app: &mut App, action: Action) -> bool {
     let last = state.line.candidates.len().saturating_sub(1);
     match action {
         Action::Close => {
-            let node = state.node;
+            // The picture selected the block at the place that was tried.
+            app.selection = state.selection.clone();
             app.panes.repair.candidate = None;
-            app.select_node(node);
+            app.pending_target = None;
             app.show(Pane::Repair);
         }
         Action::PreviousChange | Action::NextChange => {

@@ -8,6 +8,7 @@ mod wait;
 mod words;
 
 pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file, tries_certain};
+pub use link::follow_selection;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub struct RepairState {
     names: u16,
     /// The line under the cursor.
     cursor: usize,
+    /// Whether the cursor has followed the selection since the list is shown.
+    followed: bool,
     /// Blocks that were put in their places by hand.
     accepted: Vec<Accepted>,
     /// The block that is tried in a place that it may belong to.
@@ -321,6 +324,7 @@ pub fn request_missing(app: &mut App) {
             Preview::for_file(&index.checked, &plan, &path, map.as_deref(), opened.len(Part::Data))
         }
     };
+    app.panes.repair.followed = false;
     app.panes.repair.cursor = link::line_of_selection(app, &preview).unwrap_or(0);
     let longest = preview.lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
     app.panes.repair.names = u16::try_from(longest).unwrap_or(NAME).min(NAME);
