@@ -107,10 +107,6 @@ fn lines(app: &App) -> (String, InspectorLines) {
     }
     if let Some((title, words)) = super::panes::world::under_cursor(app) {
         out.extend(words);
-        if let Some(finding) = app.selection.finding.and_then(|at| app.findings.list.get(at)) {
-            let level = Some(finding.level());
-            out.push(("", format!("{} {}", app.glyphs.level(level), finding.message()), level_role(level)));
-        }
         return (title, out);
     }
     if let Some(heading) = super::panes::findings::heading_words(app) {

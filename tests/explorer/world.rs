@@ -436,3 +436,38 @@ fn the_message_about_the_old_formula_names_its_save() {
     let screen = driver.text_screen();
     assert!(screen.contains("The save is read by the old slot formula"), "{screen}");
 }
+
+#[test]
+fn the_inspector_names_the_file_of_the_block_under_the_cursor() {
+    let (mut driver, _dir) = on("lods", 200, 60);
+    let index = driver.app.index.clone().unwrap();
+    let mut lods = BTreeSet::new();
+    // Another pane selects a block of a high LOD; at its middle there may be blocks of lower ones, which the picture shows.
+    for item in 0..index.items.len() {
+        let Some(node) = index.node_of(item).filter(|_| index.shown(item).ends_with(".vxr")) else { continue };
+        driver.app.select_node(node);
+        driver.keys("2 1");
+        let said = super::inspector_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+        let block = said.split(" block ").nth(1).unwrap_or_else(|| panic!("{said}"));
+        let lod = block.split(" of LOD ").nth(1).map_or('0', |lod| lod.chars().next().unwrap());
+        assert!(block.contains(&format!("file regions/lod{lod}/")), "{}: {said}", index.shown(item));
+        lods.insert(lod);
+    }
+    assert!(lods.len() > 1, "{lods:?}");
+}
+
+#[test]
+fn a_finding_about_another_place_is_not_said_of_the_cursor() {
+    let (mut driver, _dir) = on("block-depth", 200, 60);
+    driver.keys("7 n 1");
+    let finding = driver.app.findings.list[driver.app.selection.finding.unwrap()].clone();
+    let said = |driver: &Driver| super::inspector_text(driver).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = finding.message();
+    let words: String = words.chars().take(20).collect();
+    assert!(said(&driver).contains(&words), "{}", driver.text_screen());
+    let [x, ..] = finding.block.unwrap().position.unwrap();
+    for _ in 0..200 {
+        driver.keys(if x > 0 { "left" } else { "right" });
+    }
+    assert!(!said(&driver).contains(&words), "{}", driver.text_screen());
+}

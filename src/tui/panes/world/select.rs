@@ -10,7 +10,7 @@ use crate::tui::data::{Item, ItemId, Part as FilePart};
 use crate::tui::go;
 use crate::tui::pane::InspectorLines;
 use crate::tui::pane::Pane;
-use crate::tui::theme::Role;
+use crate::tui::theme::{Role, level_role};
 use crate::tui::{App, Bytes};
 use crate::voxel_map::flags;
 use crate::world::At;
@@ -85,20 +85,20 @@ pub fn select_under_cursor(app: &mut App) {
     }
     let selected =
         app.selected_slot().filter(|slot| slot.position == Some(block.position) && slot.lod == slot_lod(app, lod));
-    if selected.is_none() || app.selected_item() != item(app, &block) {
+    if selected.is_none() || app.selected_item() != item(app, Some(&block)) {
         select_block(app, lod, &block);
     }
     app.panes.world.selected = app.block_key();
 }
 
-/// The file of a block.
-fn item(app: &App, block: &At) -> Option<ItemId> {
+/// The file of a block; without a block, that of a world that is one file.
+fn item(app: &App, block: Option<&At>) -> Option<ItemId> {
     let index = app.index.as_ref()?;
-    let file = crate::bytes::index(block.file_number().into());
+    let file = block.map(|block| crate::bytes::index(block.file_number().into()));
     let item = match app.panes.world.part? {
-        Part::Forest(forest) => Item::Region(forest, file),
+        Part::Forest(forest) => Item::Region(forest, file?),
         Part::Stream(stream) => Item::Stream(stream),
-        Part::PakDir(dir) => Item::Pak(dir, file),
+        Part::PakDir(dir) => Item::Pak(dir, file?),
         Part::Layer(map, layer) => Item::Layer(map, layer),
     };
     index.items.iter().position(|other| *other == item)
@@ -106,7 +106,7 @@ fn item(app: &App, block: &At) -> Option<ItemId> {
 
 /// Selects a block in its file, which may have to be opened first.
 fn select_block(app: &mut App, lod: u8, block: &At) {
-    let Some(item) = item(app, block) else { return };
+    let Some(item) = item(app, Some(block)) else { return };
     match app.panes.world.part {
         Some(Part::Forest(_)) => {
             go::to_block(app, lod, block.position);
@@ -141,7 +141,8 @@ fn move_to_surface(app: &mut App) {
     {
         app.panes.world.unsettled = None;
         app.panes.world.cursor[1] = i64::from(pixel.y);
-        let found = block_under_cursor(app).and_then(|(lod, block)| Some((lod, block.position, item(app, &block)?)));
+        let found =
+            block_under_cursor(app).and_then(|(lod, block)| Some((lod, block.position, item(app, Some(&block))?)));
         // The directory stays selected in the tree.
         if let Some((lod, position, item)) = found.filter(|_| app.selects_directory()) {
             go::to_block_of(app, item, lod, position);
@@ -322,16 +323,12 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     let is_one_array = app.selected_slot().is_some_and(|slot| slot.position.is_none());
     let block = block_under_cursor(app).filter(|_| !is_one_array);
     if let Some((lod, block)) = block {
-        let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
-        out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
+        out.push(("block", block_name(lod, block.position), Role::Text));
     }
-    // Where a block is tried, the file that is selected may be another one.
-    let tried = crate::tui::panes::repair::tried_file(app);
-    if let Some(index) = &app.index
-        && let Some(item) = app.selected_item()
-    {
-        out.push(("file", tried.unwrap_or_else(|| index.shown(item)), Role::Text));
-    }
+    // The selected block, which another pane chose, may be of another file.
+    let file = item(app, block.as_ref().map(|(_, block)| block));
+    let name = file.and_then(|item| Some(app.index.as_ref()?.shown(item)));
+    out.extend(crate::tui::panes::repair::tried_file(app).or(name).map(|name| ("file", name, Role::Text)));
     let worst = world.marks.at(&ready.source, [x, z]);
     let mark = block.map_or(worst, |(lod, block)| world.marks.of_block(lod, block.position));
     let state = match mark {
@@ -346,7 +343,39 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     if let Some(worst) = worst.filter(|worst| Some(*worst) != mark) {
         out.push(("column", format!("{} {}", worst.letter(), worst.words()), Role::Warning));
     }
+    out.extend(finding_under_cursor(app, ready, file, block.map(|(lod, block)| (lod, block.position))));
     Some((format!("({x}, {y}, {z})"), out))
+}
+
+/// The selected finding, if it is about the block or the file under the cursor; of another block there, such as one of a higher LOD, with
+/// its name.
+fn finding_under_cursor(
+    app: &App,
+    ready: &super::Ready,
+    file: Option<ItemId>,
+    block: Option<(u8, [i32; 3])>,
+) -> Option<(&'static str, String, Role)> {
+    let number = app.selection.finding?;
+    let finding = app.findings.list.get(number)?;
+    let item = app.findings.items.get(number).copied().flatten();
+    let name = match finding.block.and_then(|block| Some((block.lod, block.position?))) {
+        None => (item == file).then(String::new)?,
+        about if about == block => String::new(),
+        Some((lod, position)) => {
+            let index = app.index.as_ref()?;
+            let is_of_world = super::load::part_of(index, index.node_of(item?)?) == app.panes.world.part;
+            let is_here = ready.source.block_at(lod, app.panes.world.cursor) == Some(position);
+            (is_of_world && is_here).then(|| format!("block {}: ", block_name(lod, position)))?
+        }
+    };
+    let level = Some(finding.level());
+    Some(("", format!("{} {name}{}", app.glyphs.level(level), finding.message()), level_role(level)))
+}
+
+/// The position of a block, with its LOD above 0.
+fn block_name(lod: u8, position: [i32; 3]) -> String {
+    let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
+    format!("{}{of}", triple(position))
 }
 
 /// What a pixel shows, in a few words.
@@ -363,6 +392,9 @@ fn in_words(app: &App, layer: Layer, pixel: Option<Pixel>) -> String {
 
 /// The textures of the voxel under the cursor and their weights, in a cut through either.
 fn textures(app: &App, channel: usize) -> Option<InspectorLines> {
+    // The selected block may be one of another LOD.
+    let (lod, under) = block_under_cursor(app)?;
+    selected_block(app).filter(|selected| *selected == (lod, under.position))?;
     let (block, [x, y, z]) = (app.selected_block()?, app.selection.voxel?);
     block.textures().filter(|_| channel == INDICES || channel == WEIGHTS)?;
     let words = |channel| block.describe_value(channel, block.voxel(channel, [x, y, z])?);
