@@ -32,6 +32,8 @@ pub enum Mark {
     Unreadable,
     /// Its file ends before it.
     Absent,
+    /// It may be in a wrong place.
+    Doubtful,
     /// The table has another block or another place for it: what is read at its place cannot be its content.
     Misplaced,
     /// It was being written when the game ended.
@@ -43,14 +45,9 @@ impl Mark {
     #[must_use]
     pub fn for_code(code: Code) -> Option<Self> {
         Some(match code {
-            Code::BlockMisplaced
-            | Code::BlockMoved
-            | Code::PlaceDoubt
-            | Code::TableOverlap
-            | Code::StreamKeyTwice
-            | Code::PakMisplaced
-            | Code::StreamMisplaced
-            | Code::PakOverlap => Self::Misplaced,
+            Code::BlockMisplaced | Code::BlockMoved | Code::PakMisplaced | Code::StreamMisplaced => Self::Misplaced,
+            // If two entries, records or rows claim one place, at most one of them is right.
+            Code::PlaceDoubt | Code::TableOverlap | Code::PakOverlap | Code::StreamKeyTwice => Self::Doubtful,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
             Code::TableBeyondEnd => Self::Absent,
             // It is about a further copy: the block itself is whole and in its place.
@@ -73,6 +70,7 @@ impl Mark {
             Self::Missing => 'x',
             Self::Warning => '!',
             Self::Unowned => 'u',
+            Self::Doubtful => 'd',
             Self::Misplaced => '?',
             Self::Torn => 't',
             Self::Absent => 'n',
@@ -92,6 +90,7 @@ impl Mark {
             Self::Missing => "missing",
             Self::Warning => "against the format",
             Self::Unowned => "unowned",
+            Self::Doubtful => "place in doubt",
             Self::Misplaced => "in a wrong place",
             Self::Torn => "torn",
             Self::Absent => "not in its file",
@@ -111,6 +110,7 @@ impl Mark {
             Self::Missing => [200, 70, 160],
             Self::Warning => [226, 200, 70],
             Self::Unowned => [170, 110, 230],
+            Self::Doubtful => [214, 170, 120],
             Self::Misplaced => [250, 130, 40],
             Self::Torn => [240, 90, 130],
             Self::Absent => [130, 150, 170],
@@ -186,14 +186,21 @@ impl Marks {
         if save.forests.len() + save.pak_dirs.len() + save.streams.len() != 1 {
             return None;
         }
-        // Without likely blocks, a plan leaves out those that are unowned and have likely places.
-        let mut unowned = HashSet::new();
+        // Without likely blocks, a plan leaves out those that are unowned and have likely places, and those whose places are in doubt.
+        let (mut unowned, mut doubtful) = (HashSet::new(), HashSet::new());
         fates(save, likely, &mut |block| {
-            if block.unowned && block.fate != Fate::Kept && unowned.len() <= MOST_DAMAGED {
-                unowned.extend(block.position.map(|position| (block.lod, position)));
+            let to = match () {
+                () if block.unowned && block.fate != Fate::Kept => &mut unowned,
+                () if block.in_doubt => &mut doubtful,
+                () => return,
+            };
+            if to.len() <= MOST_DAMAGED {
+                to.extend(block.position.map(|position| (block.lod, position)));
             }
         });
-        let is_unowned = |lod, position: Option<[i32; 3]>| position.is_some_and(|at| unowned.contains(&(lod, at)));
+        let holds = |blocks: &HashSet<(u8, [i32; 3])>, lod, position: Option<[i32; 3]>| {
+            position.is_some_and(|at| blocks.contains(&(lod, at)))
+        };
         let (mut marks, mut count) = (Self::default(), 0);
         fates(save, certain, &mut |block| {
             let mark = match () {
@@ -201,7 +208,8 @@ impl Marks {
                 () if block.torn => Mark::Torn,
                 () if block.beyond_end => Mark::Absent,
                 () if block.odd => Mark::Warning,
-                () if block.unowned || is_unowned(block.lod, block.position) => Mark::Unowned,
+                () if block.unowned || holds(&unowned, block.lod, block.position) => Mark::Unowned,
+                () if block.in_doubt || holds(&doubtful, block.lod, block.position) => Mark::Doubtful,
                 () => Mark::Misplaced,
             };
             if let Some(position) = block.position.filter(|_| count <= MOST_DAMAGED) {
@@ -301,6 +309,21 @@ mod tests {
         plan.put(1, [0, 0, 0], Mark::Torn);
         marks.correct(&plan);
         assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 1), (Mark::Warning, 4)]);
+    }
+
+    #[test]
+    fn a_place_in_doubt_is_not_called_wrong() {
+        for code in [Code::PlaceDoubt, Code::TableOverlap, Code::PakOverlap, Code::StreamKeyTwice] {
+            let mark = Mark::for_code(code).unwrap();
+            assert_ne!(mark, Mark::Misplaced);
+            assert_ne!((mark.letter(), mark.words()), (Mark::Misplaced.letter(), Mark::Misplaced.words()));
+        }
+        // What is known of a place counts more than what may be.
+        let mut marks = Marks::default();
+        for code in [Code::PlaceDoubt, Code::BlockMisplaced, Code::TableOverlap] {
+            marks.put(0, [0, 0, 0], Mark::for_code(code).unwrap());
+        }
+        assert_eq!(marks.counts(), [(Mark::Misplaced, 1)]);
     }
 
     #[test]

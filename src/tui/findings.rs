@@ -96,7 +96,8 @@ pub type BlockKey = (ItemId, u8, [i32; 3]);
 /// How much a code says about a block beside other codes about it: a wrong place explains all that is read there.
 #[must_use]
 pub fn severity(code: Code) -> impl Ord {
-    (code.level(), Mark::for_code(code) == Some(Mark::Misplaced), std::cmp::Reverse(code))
+    let is_about_place = matches!(Mark::for_code(code), Some(Mark::Misplaced | Mark::Doubtful));
+    (code.level(), is_about_place, std::cmp::Reverse(code))
 }
 
 impl Findings {

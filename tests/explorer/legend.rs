@@ -214,6 +214,25 @@ fn an_unowned_block_is_not_marked_as_misplaced_and_a_doubled_one_is_whole() {
 }
 
 #[test]
+fn a_place_in_doubt_is_counted_apart_from_wrong_ones() {
+    let (mut driver, _dir) = on("crash-wrong-places", 120, 40);
+    driver.keys("1");
+    let totals = driver.app.findings.verdict.totals.unwrap();
+    assert!(totals.in_doubt > 0 && totals.in_doubt < totals.misplaced());
+    let screen = driver.text_screen();
+    let pane = pane_text(&driver);
+    let wrong = totals.misplaced() - totals.in_doubt - totals.unowned;
+    assert!(pane.contains(&format!("d place in doubt {}", totals.in_doubt)), "{screen}");
+    assert!(pane.contains(&format!("? in a wrong place {wrong}")), "{screen}");
+    assert!(screen.contains(&format!("{} may be in the wrong place", totals.in_doubt)), "{screen}");
+    // The help lists the mark.
+    driver.keys("?");
+    driver.text("/");
+    driver.text("doubt");
+    assert!(driver.text_screen().contains("world    d"), "{}", driver.text_screen());
+}
+
+#[test]
 fn a_small_screen_has_the_counts_of_the_verdict_and_the_key() {
     for name in ["power_loss/c8", "disk_full/f1", "two_writers/w1"] {
         let driver = sized(&crash(name), 80, 24);
