@@ -533,7 +533,7 @@ fn the_help_lists_the_marks_of_a_repair() {
 }
 
 /// What the pane says, in one line without the level at its right.
-fn pane_words(driver: &Driver) -> String {
+pub fn pane_words(driver: &Driver) -> String {
     let pane = super::pane_text(driver).split_whitespace().collect::<Vec<_>>().join(" ");
     pane.replace("level certain t ", "").replace("level likely t ", "")
 }

@@ -2,7 +2,7 @@
 
 use voxscope::tui::Driver;
 
-use super::repair::crash;
+use super::repair::{crash, pane_words};
 use super::{area_text, select, sized};
 
 /// The title of the inspector, which in the Repair pane is the name of the line under the cursor.
@@ -90,6 +90,21 @@ fn a_block_that_was_tried_is_selected_again_behind_it() {
     driver.keys("enter z esc");
     assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
     assert_eq!(driver.app.selection, before);
+}
+
+#[test]
+fn the_warning_of_a_copy_without_most_blocks_is_whole_on_small_screens() {
+    for (columns, rows) in [(60, 20), (80, 24), (120, 40)] {
+        let (mut driver, _dir) = super::on("crash-wrong-places", columns, rows);
+        driver.app.select_node(0);
+        driver.keys("8");
+        let warning = "The copy would lack most blocks of the save. Press t: at the level likely it has most of them, some where \
+                       they are only likely.";
+        assert!(pane_words(&driver).contains(warning), "{}", driver.text_screen());
+        // The list and the command stay.
+        let pane = super::pane_text(&driver);
+        assert!(pane.contains("missing: ") && pane.contains("$ voxscope repair"), "{}", driver.text_screen());
+    }
 }
 
 #[cfg(feature = "sqlite")]

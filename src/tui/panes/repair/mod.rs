@@ -334,6 +334,9 @@ pub fn request_missing(app: &mut App) {
 /// Columns that the level takes, at the right of the summary.
 const LEVEL: u16 = 17;
 
+/// Rows that a long summary leaves to the list.
+const LIST_ROWS: u16 = 4;
+
 /// Columns of the summary; without a heading above it, the level is beside it.
 const fn words_room(width: u16, heading: u16) -> u16 {
     width.saturating_sub(if heading > 0 { 2 } else { LEVEL + 2 })
@@ -369,7 +372,9 @@ impl Areas {
         let words = preview(app).map(|preview| words::summary(app, preview)).unwrap_or_default();
         let heading = u16::from(height >= 8);
         let wrapped = wrap(&words, usize::from(words_room(width, heading))).len();
-        let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 4).max(3)) } else { 1 };
+        // The summary warns of a copy that lacks most blocks: it is cut only to leave a few rows to the list.
+        let most = command.saturating_sub(heading + LIST_ROWS).max(1);
+        let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, most) } else { 1 };
         let top = top + heading;
         // The summary, the command, and the list have what they need; the pictures have what is left.
         let room = command.saturating_sub(top);
