@@ -93,6 +93,24 @@ fn a_block_that_was_tried_is_selected_again_behind_it() {
 }
 
 #[test]
+fn the_list_says_why_it_accepts_no_place() {
+    let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("8 home down down down down down");
+    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    driver.keys("o");
+    let message = driver.app.message.clone().unwrap();
+    assert!(message.contains("enter tries the block"), "{message}");
+    assert!(driver.text_screen().contains(&message), "{}", driver.text_screen());
+    // What it says leads to where the place is accepted.
+    driver.keys("enter o");
+    assert!(driver.app.message.clone().unwrap().starts_with("Accepted: "), "{}", driver.text_screen());
+    driver.keys("esc end o");
+    let message = driver.app.message.clone().unwrap();
+    assert!(message.starts_with("Nothing to accept in this line"), "{message}");
+}
+
+#[test]
 fn the_warning_of_a_copy_without_most_blocks_is_whole_on_small_screens() {
     for (columns, rows) in [(60, 20), (80, 24), (120, 40)] {
         let (mut driver, _dir) = super::on("crash-wrong-places", columns, rows);

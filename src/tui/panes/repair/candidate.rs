@@ -118,6 +118,16 @@ pub(super) fn can_accept(app: &App) -> bool {
     choice(app).is_some()
 }
 
+/// Why the list accepts no place for the block of a line.
+pub(super) fn explain_accept(app: &App, number: usize) -> &'static str {
+    let line = super::preview(app).and_then(|preview| preview.lines.get(number));
+    if line.is_some_and(|line| line.place.is_some() && !line.candidates.is_empty()) {
+        "A place is accepted where it is shown: enter tries the block in its likeliest place."
+    } else {
+        "Nothing to accept in this line: only an unowned block with a likely place can be accepted."
+    }
+}
+
 /// Accepts the candidate, or takes that back. Nothing is written: the command gets an argument.
 fn accept(app: &mut App) {
     let Some(choice) = choice(app) else {

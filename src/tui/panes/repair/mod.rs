@@ -187,6 +187,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
             }
             at
         }
+        Action::Accept => {
+            let words = candidate::explain_accept(app, at);
+            app.show_message(words.into());
+            at
+        }
         Action::Certainty => {
             app.panes.repair.likely = !app.panes.repair.likely;
             0
