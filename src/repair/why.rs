@@ -75,7 +75,7 @@ impl fmt::Display for MissingReason {
             Self::Torn => "its block is torn",
             Self::BeyondEnd => "its block is not in the file, which ends before it",
             Self::NotFound => "no block was found for it",
-            Self::Uncertain => "no block fits it for certain",
+            Self::Uncertain => "no block fits it well enough",
             Self::NoSectors => "its entry has no sectors",
         })
     }

@@ -111,6 +111,17 @@ fn the_list_says_why_it_accepts_no_place() {
 }
 
 #[test]
+fn what_is_missing_at_the_level_likely_is_not_explained_by_certainty() {
+    let (mut driver, _dir) = super::on("crash-wrong-places", 200, 60);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("8 t");
+    let screen = driver.text_screen();
+    assert!(screen.contains("level likely") && screen.contains("missing: no block fits it"), "{screen}");
+    let list = super::pane_text(&driver);
+    assert!(!list.lines().any(|line| line.contains("missing: ") && line.contains("for certain")), "{screen}");
+}
+
+#[test]
 fn the_warning_of_a_copy_without_most_blocks_is_whole_on_small_screens() {
     for (columns, rows) in [(60, 20), (80, 24), (120, 40)] {
         let (mut driver, _dir) = super::on("crash-wrong-places", columns, rows);
