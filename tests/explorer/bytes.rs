@@ -51,6 +51,28 @@ fn bare_data_opens_in_hex_with_what_was_read() {
 }
 
 #[test]
+fn the_fields_of_a_lone_array_are_those_of_its_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("array.npy");
+    let numbers: Vec<u8> = (10..16i32).flat_map(i32::to_le_bytes).collect();
+    std::fs::write(&path, [voxscope::voxel_map::npy::header("<i4", &[2, 3]), numbers].concat()).unwrap();
+    let mut driver = sized(&path, 120, 40);
+    for (keys, words) in [
+        ("home", "magic of NumPy"),
+        ("right right right right right right", "version, major and minor"),
+        ("right right", "length of the header"),
+        ("right right", "header: dtype, order, shape"),
+        ("end", "int32 at [1, 2]"),
+        ("left left left left", "int32 at [1, 1]"),
+    ] {
+        driver.keys(keys);
+        let pane = crate::pane_text(&driver);
+        assert!(pane.contains(words) && !pane.contains("line 1"), "{words}: {pane}");
+    }
+    assert!(crate::row_with(&driver, "int32 at [1, 1]").contains(" 14"), "{}", driver.text_screen());
+}
+
+#[test]
 #[cfg(unix)]
 fn a_link_to_a_lone_file_shows_the_bytes_of_its_target() {
     let dir = tempfile::tempdir().unwrap();

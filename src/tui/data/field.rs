@@ -9,6 +9,7 @@ use crate::pak::BLOCK_BYTES;
 use crate::picture::palette::Palette;
 use crate::printable::{printable, triple};
 use crate::voxel_map::flags;
+use crate::voxel_map::npy::{Dtype, Npy};
 
 /// The field of a file that a byte is part of. `block` is the block that has the byte, where it has been read.
 #[must_use]
@@ -24,7 +25,10 @@ pub fn field_in_file(
         Store::Pak(_) => pak(opened, at, window),
         Store::Stream(stream) => super::page::field(opened, stream, block, at, window),
         Store::Layer(..) => layer(opened, part, at, window),
-        Store::Bytes(_) => text(at, window),
+        Store::Bytes(_) => match &opened.bare_array {
+            Some(npy) => bare_array(npy, at, window),
+            None => text(at, window),
+        },
     }
 }
 
@@ -173,25 +177,10 @@ fn layer(opened: &Opened, part: Part, at: u64, window: Window<'_>) -> Option<Fie
         }
         Part::Data | Part::Map => grid.data.as_ref()?,
     };
-    let data = array.npy.data;
-    if at < data.start {
-        return match at {
-            0..6 => Some(Field::new(0, 6, "magic of NumPy", "")),
-            6..8 => Some(Field::new(6, 2, "version, major and minor", array.npy.version.to_string())),
-            8..10 => Some(Field::new(8, 2, "length of the header", window.said(8, 2))),
-            _ => Some(Field {
-                span: Span::new(10, data.start),
-                name: "header: dtype, order, shape".into(),
-                value: String::new(),
-            }),
-        };
+    if at < array.npy.data.start {
+        return Some(array_header(&array.npy, at, window));
     }
-    if at >= data.end {
-        return None;
-    }
-    let size = array.npy.dtype.size().max(1);
-    let place = (at - data.start) / size;
-    let start = data.start + place * size;
+    let (place, start, size) = number_at(&array.npy, at)?;
     let bytes = window.get(start, size);
     if part == Part::Depth {
         let value =
@@ -211,6 +200,52 @@ fn layer(opened: &Opened, part: Part, at: u64, window: Window<'_>) -> Option<Fie
         format!("{bits:#x} {}", names.join(" "))
     });
     Some(Field::new(start, size, cell, value))
+}
+
+/// A field of the header of an array.
+fn array_header(npy: &Npy, at: u64, window: Window<'_>) -> Field {
+    // The length of the header has 2 bytes in version 1 and 4 in later ones.
+    let len = if npy.version < 2 { 2 } else { 4 };
+    match at {
+        0..6 => Field::new(0, 6, "magic of NumPy", ""),
+        6..8 => Field::new(6, 2, "version, major and minor", npy.version.to_string()),
+        _ if at < 8 + len => Field::new(8, len, "length of the header", window.said(8, len)),
+        _ => Field {
+            span: Span::new(8 + len, npy.data.start),
+            name: "header: dtype, order, shape".into(),
+            value: String::new(),
+        },
+    }
+}
+
+/// The number of an array that a byte is part of: its place in the order of the file, its first byte and its bytes. `None` outside the
+/// data.
+fn number_at(npy: &Npy, at: u64) -> Option<(u64, u64, u64)> {
+    let (data, size) = (npy.data, npy.dtype.size().max(1));
+    let place = at.checked_sub(data.start)? / size;
+    (at < data.end).then(|| (place, data.start + place * size, size))
+}
+
+/// Of an array that is no part of a map: the field of its header, or the number with its indices.
+fn bare_array(npy: &Npy, at: u64, window: Window<'_>) -> Option<Field> {
+    if at < npy.data.start {
+        return Some(array_header(npy, at, window));
+    }
+    let (place, start, size) = number_at(npy, at)?;
+    let indices = npy.indices(place)?;
+    let indices: Vec<String> = indices.iter().take(npy.shape.len()).map(u64::to_string).collect();
+    let bytes = window.get(start, size).unwrap_or_default();
+    let value = match npy.dtype {
+        Dtype::F32 => npy.floats(bytes).next().map(|n| n.to_string()),
+        Dtype::U64 => npy.bits(bytes).next().map(|n| n.to_string()),
+        _ => npy.integers(bytes).next().map(|n| n.to_string()),
+    };
+    Some(Field::new(
+        start,
+        size,
+        format!("{} at [{}]", npy.dtype.name(), indices.join(", ")),
+        value.unwrap_or_default(),
+    ))
 }
 
 /// Of a text: the line.

@@ -11,6 +11,7 @@ use crate::source::{FileSource, Source};
 pub use crate::voxel_map::grid::LayerFile as Part;
 use crate::voxel_map::grid::{BLOCK_VOXELS, Grid};
 use crate::voxel_map::map_json::{Layer, plain_name};
+use crate::voxel_map::npy::Npy;
 
 /// What a file holds.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ pub struct Opened {
     pub damage: Vec<Damage>,
     /// The file of a layer's block coordinates.
     pub index_file: Option<FileSource>,
+    /// The header of an array that is no part of a map.
+    pub bare_array: Option<Npy>,
 }
 
 impl Opened {
@@ -130,8 +133,12 @@ impl Opened {
             }
             _ => None,
         };
+        let bare_array = match &store {
+            Store::Bytes(source) => Npy::open(source).ok().and_then(|decoded| decoded.value),
+            _ => None,
+        };
         let (sectors, slots) = contents(&store);
-        Ok(Self { item, store, sectors, slots, damage, index_file })
+        Ok(Self { item, store, sectors, slots, damage, index_file, bare_array })
     }
 
     /// The block in a slot.

@@ -238,21 +238,9 @@ impl<S: Source> Grid<S> {
     #[must_use]
     pub fn cell_at(&self, place: u64) -> Option<[i64; 3]> {
         let npy = &self.data.as_ref()?.npy;
-        let mut rest = place;
-        let mut at = [0u64; 4];
-        let (at, shape) = (at.get_mut(..npy.shape.len())?, npy.shape.as_slice());
-        let mut take = |to: &mut u64, size: u64| {
-            *to = rest.checked_rem(size)?;
-            rest = rest.checked_div(size)?;
-            Some(())
-        };
-        if npy.fortran {
-            at.iter_mut().zip(shape).try_for_each(|(to, &size)| take(to, size))?;
-        } else {
-            at.iter_mut().zip(shape).rev().try_for_each(|(to, &size)| take(to, size))?;
-        }
+        let at = npy.indices(place)?;
         let whole = |n: u64| i64::try_from(n).ok();
-        match (self.format?, &*at) {
+        match (self.format?, at.get(..npy.shape.len())?) {
             (Format::Dense, &[x, y, z]) => Some([whole(x)?, whole(y)?, whole(z)?]),
             (Format::BlockSparse, &[row, x, y, z]) => {
                 let [bx, by, bz] = self.index.get(u32::try_from(row).ok()?)?.map(i64::from);

@@ -278,6 +278,23 @@ impl Npy {
         if self.fortran { pairs.rev().try_fold(0, step) } else { pairs.try_fold(0, step) }
     }
 
+    /// The indices of the number at `place` in the order of the file, which is what [`Self::place`] reverses; those beyond its dimensions
+    /// are 0. `None` outside the shape.
+    #[must_use]
+    pub fn indices(&self, place: u64) -> Option<[u64; DIMENSIONS]> {
+        let (mut rest, mut all) = (place, [0; DIMENSIONS]);
+        let at = all.get_mut(..self.shape.len())?;
+        let take = |(to, &size): (&mut u64, &u64)| {
+            *to = rest.checked_rem(size)?;
+            rest = rest.checked_div(size)?;
+            Some(())
+        };
+        let mut pairs = at.iter_mut().zip(&self.shape);
+        let all_taken = if self.fortran { pairs.try_for_each(take) } else { pairs.rev().try_for_each(take) };
+        all_taken?;
+        (rest == 0).then_some(all)
+    }
+
     /// The bytes of `count` numbers from the one at `place` in the order of the file, as far as they are there.
     #[must_use]
     pub fn span(&self, place: u64, count: u64) -> Span {

@@ -152,3 +152,14 @@ fn every_cut_is_seen_and_read_as_far_as_it_goes() {
         assert!(buffer.is_empty());
     }
 }
+
+#[test]
+fn indices_are_those_of_the_place() {
+    for fortran in [false, true] {
+        let npy = Npy { fortran, ..Npy::new(Dtype::I16, &[3, 4, 5]) };
+        for place in 0..60 {
+            assert_eq!(npy.place(&npy.indices(place).unwrap()[..3]), Some(place));
+        }
+        assert_eq!(npy.indices(60), None);
+    }
+}
