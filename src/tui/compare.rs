@@ -1,6 +1,6 @@
 //! The save that is compared with, and the comparison, in the background: what differs comes as it is found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::pane::Pane;
 use super::{App, Effect};
 use crate::diff;
+use crate::printable;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::save::{Options, Save};
 use crate::watch::Progress;
@@ -102,6 +103,14 @@ impl App {
         self.settings.against.is_some()
     }
 
+    /// Whether the two are one world each, so that one picture shows both.
+    #[must_use]
+    pub fn has_pair(&self) -> bool {
+        let is_one = |index: &Arc<Index>| !World::are_several(&index.save);
+        let other = self.comparison.other.as_ref().and_then(|other| other.as_ref().ok());
+        self.has_other() && self.index.as_ref().is_none_or(is_one) && other.is_none_or(is_one)
+    }
+
     /// Whether two saves are shown side by side.
     #[must_use]
     pub fn in_diff(&self) -> bool {
@@ -139,7 +148,7 @@ impl App {
     /// Whether the picture can go from one of two saves to the other.
     #[must_use]
     pub fn can_switch(&self) -> bool {
-        self.in_world() && self.has_other()
+        self.in_world() && self.has_pair()
     }
 }
 
@@ -204,9 +213,33 @@ fn compare(
     worker: &Worker<'_>,
 ) -> Result<diff::Summary, String> {
     let [a, b] = saves;
+    if World::are_several(a) || World::are_several(b) {
+        return Err(several_words(a, b));
+    }
     let worlds = World::only(a).and_then(|a| Ok((a, World::only(b)?)));
     let (a, b) = worlds.map_err(|error| error.to_string())?;
     run_in_own_pool(|| run([&a, &b], against, key, worker))
+}
+
+/// What compares saves of which one is a directory with several worlds, and what shows two of them here.
+fn several_words(a: &Save, b: &Save) -> String {
+    let one = if World::are_several(a) { a } else { b };
+    let (shown, [path_a, path_b]) = (printable::path(&one.path), [a, b].map(|save| printable::argument(&save.path)));
+    let names = |save| -> Vec<PathBuf> {
+        let all = World::all_readable(save).0.into_iter();
+        let names = all.filter_map(|world| world.path().strip_prefix(&save.path).ok().map(Path::to_owned));
+        names.filter(|name| *name != Path::new("")).collect()
+    };
+    let others = names(b);
+    let pair = names(a).into_iter().find(|name| others.contains(name));
+    let pair = pair.map_or_else(String::new, |name| {
+        let [a, b] = [a, b].map(|save| printable::argument(&save.path.join(&name)));
+        format!("; `voxscope {a} --against {b}` shows one of them here")
+    });
+    format!(
+        "{shown} holds several saves, and the explorer compares two. `voxscope diff {path_a} {path_b}` compares each with the one of \
+         its name{pair}"
+    )
 }
 
 fn run(worlds: [&World<'_>; 2], against: &CompareWith, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {

@@ -186,13 +186,19 @@ impl<'s> World<'s> {
         forests.chain(streams)
     }
 
+    /// Whether a save has more than one world.
+    #[must_use]
+    pub const fn are_several(save: &Save) -> bool {
+        save.forests.len() + save.streams.len() > 1
+    }
+
     /// The world of a save that has just one.
     ///
     /// # Errors
     /// When there is none, there are several, or it cannot be opened.
     pub fn only(save: &'s Save) -> Result<Self, Error> {
         let name = printable::path(&save.path);
-        if save.forests.len() + save.streams.len() > 1 {
+        if Self::are_several(save) {
             return Err(Error::Several(name, choices(save)));
         }
         Self::each(save).next().unwrap_or(Err(Error::Nothing(name)))

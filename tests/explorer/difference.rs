@@ -320,3 +320,29 @@ fn marks_of_a_check_are_laid_over_the_save_that_was_checked_only() {
         driver.keys("space");
     }
 }
+
+#[test]
+fn two_directories_of_several_saves_lead_to_what_compares_them() {
+    let names = ["block-depth", "crash-grown"];
+    let (a, b) = (super::samples(&names), super::samples(&names));
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let against = Some(CompareWith { path: b.path().to_owned(), ..CompareWith::default() });
+        let settings = Settings { path: a.path().to_owned(), against, ..Settings::default() };
+        let mut driver = Driver::new(settings, columns, rows);
+        driver.keys("9");
+        let said = super::pane_text(&driver).split_whitespace().collect::<String>();
+        let [a, b] = [a.path(), b.path()].map(|path| path.display().to_string());
+        for command in [format!("voxscope diff {a} {b}"), format!("voxscope {a}/block-depth --against {b}/block-depth")]
+        {
+            let command: String = command.split_whitespace().collect();
+            assert!(said.contains(&command), "{command}: {}", driver.text_screen());
+        }
+        // No save of the second directory is shown as if it belonged to that of the first one.
+        driver.keys("1 space space");
+        assert!(!driver.text_screen().contains("B alone"), "{}", driver.text_screen());
+        for _ in 0..9 {
+            driver.keys("v");
+            assert!(!super::pane_text(&driver).contains(" difference"), "{}", driver.text_screen());
+        }
+    }
+}

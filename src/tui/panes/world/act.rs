@@ -19,7 +19,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     if !is_ready(app) {
         return false;
     }
-    let has_sides = app.has_other();
+    let has_sides = app.has_pair();
     let (bulk, whole) = (fitted(app, false), fitted(app, true));
     let world = &mut app.panes.world;
     if world.view.is_none() {

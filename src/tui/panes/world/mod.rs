@@ -101,7 +101,7 @@ fn looks(app: &App) -> Vec<Look> {
     let has_depth = ready(app).is_some_and(|ready| ready.source.has_depth());
     let works = |look: &Look| match look {
         Look::Depth => has_depth,
-        Look::Difference => app.has_other(),
+        Look::Difference => app.has_pair(),
         Look::Repair => matches!(app.panes.world.part, Some(Part::Forest(_))) && has_damage(app),
         _ => true,
     };

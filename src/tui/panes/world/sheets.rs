@@ -60,7 +60,7 @@ pub struct Sheets {
 pub fn side(app: &App) -> Side {
     let world = &app.panes.world;
     match world.side {
-        _ if !app.has_other() => Side::A,
+        _ if !app.has_pair() => Side::A,
         Some(side) => side,
         None if world.look == Look::Difference => Side::Both,
         None => Side::A,
