@@ -81,6 +81,18 @@ fn nothing_is_selected_while_the_keys_are_elsewhere() {
 }
 
 #[test]
+fn a_click_keeps_the_cursor_on_a_line_about_no_block() {
+    let mut driver = on_killed();
+    driver.keys("8");
+    driver.app.select_node(0);
+    driver.run_until_idle();
+    let (_, y) = super::find(&driver, "regions/lod0/r.0.0.0.vxr: ", 25).unwrap();
+    driver.keys("tab");
+    driver.mouse(super::mouse_press(40, y));
+    assert_eq!(title(&driver), "Repair", "{}", driver.text_screen());
+}
+
+#[test]
 fn a_block_that_was_tried_is_selected_again_behind_it() {
     let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
     select(&mut driver, "lod0/r.0.0.0.vxr");

@@ -13,6 +13,8 @@ use crate::tui::{App, Focus, go};
 /// Selects the block, the record or the bytes of the line under the cursor, which the other panes show. The line of the tree, which the
 /// list is about, stays selected.
 pub(super) fn select_line(app: &mut App) {
+    // A cursor that was moved by hand does not go back to another line.
+    app.panes.repair.followed = true;
     let Some(line) = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor)) else { return };
     let (at, span) = (line.at, line.pieces.first().copied());
     if at.is_none() && span.is_none() {
