@@ -90,7 +90,7 @@ impl Mark {
             Self::Missing => "missing",
             Self::Warning => "against the format",
             Self::Unowned => "unowned",
-            Self::Doubtful => "place in doubt",
+            Self::Doubtful => "in doubt",
             Self::Misplaced => "in a wrong place",
             Self::Torn => "torn",
             Self::Absent => "not in its file",
