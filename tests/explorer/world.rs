@@ -442,7 +442,7 @@ fn the_inspector_names_the_file_of_the_block_under_the_cursor() {
     let (mut driver, _dir) = on("lods", 200, 60);
     let index = driver.app.index.clone().unwrap();
     let mut lods = BTreeSet::new();
-    // Another pane selects a block of a high LOD; at its middle there may be blocks of lower ones, which the picture shows.
+    // A block of a high LOD is selected in another pane; at its middle there are blocks of lower ones.
     for item in 0..index.items.len() {
         let Some(node) = index.node_of(item).filter(|_| index.shown(item).ends_with(".vxr")) else { continue };
         driver.app.select_node(node);
@@ -451,6 +451,9 @@ fn the_inspector_names_the_file_of_the_block_under_the_cursor() {
         let block = said.split(" block ").nth(1).unwrap_or_else(|| panic!("{said}"));
         let lod = block.split(" of LOD ").nth(1).map_or('0', |lod| lod.chars().next().unwrap());
         assert!(block.contains(&format!("file regions/lod{lod}/")), "{}: {said}", index.shown(item));
+        // The line on top names the same file.
+        let screen = driver.text_screen();
+        assert!(screen.lines().next().unwrap().contains(&format!(" lod{lod} ")), "{screen}");
         lods.insert(lod);
     }
     assert!(lods.len() > 1, "{lods:?}");

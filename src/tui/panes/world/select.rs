@@ -35,6 +35,18 @@ fn block_under_cursor(app: &App) -> Option<(u8, At)> {
     None
 }
 
+/// The block that is said to be under the cursor: the selected one while the cursor is in it. Another pane may have chosen it although the
+/// picture shows one of a lower LOD there.
+fn described_block(app: &App) -> Option<(u8, At)> {
+    let selected = || {
+        let ((lod, position), ready) = (selected_block(app)?, super::ready(app)?);
+        let is_here = ready.source.block_at(lod, app.panes.world.cursor) == Some(position);
+        let table = ready.source.tables.iter().find(|table| is_here && table.lod == lod)?;
+        table.find(position).filter(|block| item(app, Some(block)) == app.selected_item()).map(|block| (lod, *block))
+    };
+    selected().or_else(|| block_under_cursor(app))
+}
+
 /// What is at the cursor in the picture, as far as it is there.
 fn pixel(app: &App) -> Option<Pixel> {
     pixel_of(app, super::sheets::shown(app).first()?).map(|(pixel, _)| pixel)
@@ -245,8 +257,11 @@ pub fn go_to(app: &mut App, place: [i64; 3]) -> Result<(), String> {
 
 /// Goes to what is under the cursor: its channels, or in a cut the bytes of the voxel.
 pub fn enter(app: &mut App) -> bool {
-    select_under_cursor(app);
-    if block_under_cursor(app).is_none() {
+    let described = described_block(app).map(|(lod, block)| (lod, block.position));
+    if described.is_none() || described != selected_block(app) {
+        select_under_cursor(app);
+    }
+    if described.is_none() {
         app.show_message("There is no block here.".into());
         return true;
     }
@@ -321,11 +336,11 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("change", text, Role::Warning)));
     // A dense layer is one array: the parts that it is drawn in are no blocks of it.
     let is_one_array = app.selected_slot().is_some_and(|slot| slot.position.is_none());
-    let block = block_under_cursor(app).filter(|_| !is_one_array);
+    let block = described_block(app).filter(|_| !is_one_array);
     if let Some((lod, block)) = block {
         out.push(("block", block_name(lod, block.position), Role::Text));
     }
-    // The selected block, which another pane chose, may be of another file.
+    // Where the cursor is in no block, a file may be selected all the same.
     let file = item(app, block.as_ref().map(|(_, block)| block));
     let name = file.and_then(|item| Some(app.index.as_ref()?.shown(item)));
     out.extend(crate::tui::panes::repair::tried_file(app).or(name).map(|name| ("file", name, Role::Text)));
@@ -392,8 +407,8 @@ fn in_words(app: &App, layer: Layer, pixel: Option<Pixel>) -> String {
 
 /// The textures of the voxel under the cursor and their weights, in a cut through either.
 fn textures(app: &App, channel: usize) -> Option<InspectorLines> {
-    // The selected block may be one of another LOD.
-    let (lod, under) = block_under_cursor(app)?;
+    // The cursor may be outside the selected block.
+    let (lod, under) = described_block(app)?;
     selected_block(app).filter(|selected| *selected == (lod, under.position))?;
     let (block, [x, y, z]) = (app.selected_block()?, app.selection.voxel?);
     block.textures().filter(|_| channel == INDICES || channel == WEIGHTS)?;
