@@ -35,6 +35,7 @@ pub(super) fn zeroed<S: Source>(region: &Region<S>, report: &mut Report) {
         return;
     }
     let (mut bytes, mut scratch, mut pages) = (Vec::new(), Scratch::default(), Vec::new());
+    let sector = index(region.header.format.sector_size.into());
     for listed in region.by_sector() {
         let span = region.span(listed.entry);
         if listed.entry.count() == 0 || region.source.read_into(span.start, index(span.len()), &mut bytes).is_err() {
@@ -42,7 +43,7 @@ pub(super) fn zeroed<S: Source>(region: &Region<S>, report: &mut Report) {
         }
         // Padding behind the block's own bytes may be anything; a size that was lost says nothing.
         let own = wanted(&bytes, &region.limits);
-        let own = if (5..=bytes.len()).contains(&own) { own } else { bytes.len() };
+        let own = if (5..=bytes.len()).contains(&own) { own } else { without_padding(&bytes, sector) };
         let mut lost = Vec::new();
         let mut at = span.start / PAGE * PAGE;
         while at < span.start + own as u64 {
@@ -63,6 +64,12 @@ pub(super) fn zeroed<S: Source>(region: &Region<S>, report: &mut Report) {
         }
     }
     report_zeroed(pages, PAGE, report);
+}
+
+/// The bytes of a block of unknown size without zeros at the end of its last sector, which may be padding.
+fn without_padding(bytes: &[u8], sector: usize) -> usize {
+    let data = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    data.max(bytes.len().saturating_sub(sector.saturating_sub(1)))
 }
 
 /// Reports pages of a stream that hold zeros instead of what leads to them says.
@@ -96,4 +103,18 @@ fn report_zeroed(mut pages: Vec<u64>, size: u64, report: &mut Report) {
 pub(super) fn report_zeroed_run(run: Span, report: &mut Report) {
     let damage = Damage::new(Code::PageZeroed, run, "zero bytes in place of data").found(Value::Bytes(run.len()));
     report.file(damage, None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_padding;
+
+    #[test]
+    fn zeros_of_the_last_sector_may_be_padding() {
+        assert_eq!(without_padding(&[7, 7, 0, 0], 4), 2);
+        assert_eq!(without_padding(&[7, 7, 0, 0, 0, 0, 0, 0], 4), 5, "padding is shorter than a sector");
+        assert_eq!(without_padding(&[7, 0, 0, 0, 0, 0, 7, 7], 4), 8);
+        assert_eq!(without_padding(&[0; 8], 8), 1);
+        assert_eq!(without_padding(&[], 8), 0);
+    }
 }
