@@ -16,6 +16,9 @@ const MOST_CELLS: usize = 1 << 22;
 /// Most places in the table or the walk: entries, blocks, and sectors of gaps and holes.
 const MOST_PLACES: u64 = 1 << 16;
 
+/// A way to a place is not followed if its log-odds are so much lower than those of the best way there.
+const BEAM: f32 = 60.0;
+
 /// What the likeliest way through a table and a walk says.
 pub(super) struct Followed {
     /// The first sectors and lengths of the lost entries.
@@ -217,6 +220,16 @@ struct Search<'a> {
     rates: Rates,
 }
 
+/// Logarithms of the odds of what an entry of some sectors may have.
+struct Odds {
+    kept: f32,
+    shorter: f32,
+    damaged: f32,
+    gone: f32,
+    /// The same for a lost entry.
+    found: f32,
+}
+
 impl Search<'_> {
     /// The likeliest way.
     fn run(&self, rows: &mut [Row]) -> Option<Followed> {
@@ -224,60 +237,70 @@ impl Search<'_> {
         for at in 0..rows.len() {
             let (here, behind) = rows.split_at_mut(at + 1);
             let here = here.last_mut()?;
+            let odds = self.odds(here.place.sectors());
+            let best = here.odds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             for k in 0..here.odds.len() {
-                self.go_on(here, here.from + k, behind);
+                if here.odds[k] > best - BEAM {
+                    self.go_on(here, here.from + k, behind, &odds);
+                }
             }
         }
         let (end, found) = self.end(rows)?;
         Some(self.trace(rows, end, found))
     }
 
-    fn go_on(&self, here: &mut Row, at: usize, behind: &mut [Row]) {
-        let odds = here.at(at);
-        if odds == f32::NEG_INFINITY {
-            return;
+    fn odds(&self, count: u32) -> Odds {
+        let Rates { gone, shrunk } = self.rates;
+        let log = |share: f64| share.ln() as f32;
+        let kept = log(1.0 - gone - shrunk);
+        Odds {
+            kept,
+            shorter: log(shrunk / f64::from(count.saturating_sub(1).max(1))),
+            damaged: kept + ORDER.torn_odds as f32,
+            gone: log(gone),
+            found: log(1.0 - gone),
         }
+    }
+
+    fn go_on(&self, here: &mut Row, at: usize, behind: &mut [Row], each: &Odds) {
+        let odds = here.at(at);
         let next = self.found.get(at).filter(|next| next.first <= here.first).map(|next| next.of);
         if let Some(next) = next.filter(|_| !matches!(here.place, Place::End)) {
             let skipped = if matches!(next, Of::Block(..)) { GAPS.skipped } else { GAPS.skipped_sector };
             here.offer(at + 1, odds + skipped as f32, Step::Skipped);
         }
-        let Rates { gone, shrunk } = self.rates;
-        let logs = |share: f64| share.ln() as f32;
-        let damaged = logs(1.0 - gone - shrunk) + ORDER.torn_odds as f32;
         let short = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
         match here.place {
             Place::Entry(count) => {
                 let Some(row) = behind.first_mut() else { return };
                 match next {
                     Some(Of::Block(_, own)) if own == count => {
-                        row.offer(at + 1, odds + logs(1.0 - gone - shrunk), Step::Kept);
+                        row.offer(at + 1, odds + each.kept, Step::Kept);
                     }
                     Some(Of::Block(_, own)) if own < count => {
-                        let share = shrunk / f64::from((count - 1).max(1));
-                        row.offer(at + 1, odds + logs(share), Step::Kept);
+                        row.offer(at + 1, odds + each.shorter, Step::Kept);
                     }
                     Some(Of::Hole(sectors)) if (1..=255).contains(&count) && count <= sectors => {
-                        row.offer(at + count as usize, odds + damaged, Step::Damaged(short(count)));
+                        row.offer(at + count as usize, odds + each.damaged, Step::Damaged(short(count)));
                     }
                     _ => {}
                 }
-                row.offer(at, odds + logs(gone), Step::Gone(short(count)));
+                row.offer(at, odds + each.gone, Step::Gone(short(count)));
             }
             Place::Gap(rest) => {
                 if let Some(Of::Block(_, count)) =
                     next.filter(|next| matches!(next, Of::Block(_, count) if *count <= rest))
                     && let Some(row) = behind.get_mut(count as usize - 1)
                 {
-                    row.offer(at + 1, odds + logs(1.0 - gone) + self.lengths.of(count), Step::Kept);
+                    row.offer(at + 1, odds + each.found + self.lengths.of(count), Step::Kept);
                 }
                 let hole = if let Some(Of::Hole(sectors)) = next { sectors } else { 0 };
                 for &count in self.lengths.listed.iter().take_while(|count| **count <= rest) {
                     let Some(row) = behind.get_mut(count as usize - 1) else { continue };
                     let length = self.lengths.of(count);
-                    row.offer(at, odds + logs(gone) + length, Step::Gone(short(count)));
+                    row.offer(at, odds + each.gone + length, Step::Gone(short(count)));
                     if count <= hole {
-                        row.offer(at + count as usize, odds + damaged + length, Step::Damaged(short(count)));
+                        row.offer(at + count as usize, odds + each.damaged + length, Step::Damaged(short(count)));
                     }
                 }
             }

@@ -256,11 +256,12 @@ fn order(case: &Case, state: &State, counts: &[u32], common: &Common, drawn: &As
     let window = appended.get(..drawn.gone + 1).unwrap_or(appended);
     let end = window.last().or_else(|| reading.items.last()).map_or(0, |item| item.first + item.count);
     let each = window.len().max(1) as f64;
+    let kept = pass.kept_odds();
     let mut sum = reading.prior;
     let mut moved = 0;
     for (i, fate) in drawn.fates.iter().enumerate() {
         sum += match *fate {
-            Fate::Kept(item) => pass.match_odds(i, &reading.items[item]),
+            Fate::Kept(item) => pass.match_odds(i, &reading.items[item], &kept),
             Fate::Moved(item) => {
                 moved += 1;
                 (rates.gone * pass.growth_odds(counts[i], &reading.items[item]) / each).max(1e-30).ln()

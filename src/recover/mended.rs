@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, HashSet};
 use crate::godot::region::Entry;
 use crate::recover::gaps;
 use crate::recover::region::{Case, Listing};
-use crate::recover::solve;
 use crate::recover::torn_table::own;
 use crate::recover::walk::{Walk, Walked};
 
@@ -22,7 +21,7 @@ const LEAST: usize = 2;
 const MOST_BITS: u32 = 3;
 
 /// How many more blocks must be in the order of the table if an entry gets another length: one gap less may be one block more.
-const MARGIN: f64 = 4.0;
+const MARGIN: usize = 4;
 
 /// At most so many entries without a block of their own for each block that was moved. If there are more, a disk damaged the blocks.
 const LOST_PER_MOVED: usize = 3;
@@ -114,8 +113,8 @@ impl Mended {
             let mut best = None;
             for made in at.checked_sub(1).into_iter().chain([at + 1]).filter_map(|other| self.join_gap(at, other)) {
                 tried += 1;
-                let now = *most.get_or_insert_with(|| solve::kept_in_order(&self.case));
-                let kept = solve::kept_in_order(&made.case);
+                let now = *most.get_or_insert_with(|| kept_in_order(&self.case));
+                let kept = kept_in_order(&made.case);
                 if kept > best.as_ref().map_or(now + MARGIN, |(_, most)| *most) {
                     best = Some((made, kept));
                 }
@@ -143,6 +142,12 @@ impl Mended {
         listings.remove(gap);
         Some(Self::new(&self.case, listings, self.is_doubtful))
     }
+}
+
+/// How many blocks of a region are in the order of its table.
+fn kept_in_order(case: &Case) -> usize {
+    let entries: Vec<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
+    gaps::follow(&case.walk, &entries, &[]).map_or(0, |followed| followed.kept)
 }
 
 /// Whether a slot is that of a gap, which no block can be put into.

@@ -23,8 +23,11 @@ pub(super) const LARGE: usize = 1024;
 /// A block is an old one if one of so many blocks before it has the same content.
 const COPIES: usize = 512;
 
-/// What all passes over a walk need to know of its blocks.
+/// What all passes over a table and a walk need to know of them.
 pub(super) struct Common {
+    /// The different counts of sectors that entries have, and for each entry the index of its own.
+    counts: Vec<u32>,
+    count_of: Vec<usize>,
     /// Logarithms of how common blocks are, by their sectors.
     sizes: Vec<f64>,
     /// For each block, whether one of the blocks before it has the same content.
@@ -41,7 +44,12 @@ impl Common {
         let mut last: HashMap<u128, usize> = HashMap::new();
         let copies = walk.blocks.iter().enumerate();
         let copies = copies.map(|(b, block)| last.insert(block.content, b).is_some_and(|before| b - before <= COPIES));
-        Self { sizes: common.iter().map(|n| (n / sum).ln()).collect(), copies: copies.collect() }
+        let mut listed = counts.to_vec();
+        listed.sort_unstable();
+        listed.dedup();
+        let count_of = counts.iter().map(|count| listed.partition_point(|other| other < count)).collect();
+        let sizes = common.iter().map(|n| (n / sum).ln()).collect();
+        Self { counts: listed, count_of, sizes, copies: copies.collect() }
     }
 }
 
@@ -68,6 +76,13 @@ impl Rows {
     pub fn at(&self, i: usize, g: usize) -> f64 {
         self.band.get(&self.odds, i, g)
     }
+}
+
+/// Logarithms of the odds that entries keep their blocks, by nothing but the lengths of both.
+pub(super) struct KeptOdds {
+    same: f64,
+    /// For each different count of an entry, that of a block with fewer sectors.
+    shorter: Vec<f64>,
 }
 
 /// One way to read a walk, compared with the table.
@@ -100,16 +115,17 @@ impl Pass<'_> {
         let n = self.counts.len();
         let most = n.min(MOST_GONE).min(self.reading.gone.1);
         let end = self.reading.items.last().map_or(0, |item| item.first + item.count);
-        let mut guesses: HashMap<u32, f64> = HashMap::new();
         let items = &self.reading.items;
         let guess = |&count: &u32| {
             let found: f64 = items.iter().map(|item| self.growth_odds(count, item)).sum();
             let found = found / items.len().max(1) as f64;
             (self.rates.gone * (found.max(ORDER.least_found) + self.lost(count, end))).max(1e-30).ln()
         };
-        let out: Vec<f64> = self.counts.iter().map(|c| *guesses.entry(*c).or_insert_with(|| guess(c))).collect();
+        let guesses: Vec<f64> = self.common.counts.iter().map(guess).collect();
+        let out: Vec<f64> = self.common.count_of.iter().map(|&count| guesses[count]).collect();
+        let kept = self.kept_odds();
         let keep = |i: usize, g: usize| {
-            i.checked_sub(g).and_then(|at| items.get(at)).map_or(NEVER, |item| self.match_odds(i, item))
+            i.checked_sub(g).and_then(|at| items.get(at)).map_or(NEVER, |item| self.match_odds(i, item, &kept))
         };
         let (band, odds, ends) = Band::follow(n, most, keep, |i| out[i]);
         Rows { band, odds, ends }
@@ -158,12 +174,26 @@ impl Pass<'_> {
         all
     }
 
-    pub fn match_odds(&self, entry: usize, item: &Item) -> f64 {
-        let (count, Rates { gone, shrunk }) = (self.counts[entry], self.rates);
+    /// The odds that [`Self::match_odds`] begins with, which many matches share.
+    pub fn kept_odds(&self) -> KeptOdds {
+        let Rates { gone, shrunk } = self.rates;
+        KeptOdds {
+            same: (1.0 - gone - shrunk).max(ORDER.least_kept).ln(),
+            shorter: self
+                .common
+                .counts
+                .iter()
+                .map(|count| (shrunk / f64::from(count.saturating_sub(1).max(1))).ln())
+                .collect(),
+        }
+    }
+
+    pub fn match_odds(&self, entry: usize, item: &Item, kept: &KeptOdds) -> f64 {
+        let count = self.counts[entry];
         let base = match item.count.cmp(&count) {
             std::cmp::Ordering::Greater => return NEVER,
-            std::cmp::Ordering::Equal => (1.0 - gone - shrunk).max(ORDER.least_kept).ln(),
-            std::cmp::Ordering::Less => (shrunk / f64::from(count - 1)).ln(),
+            std::cmp::Ordering::Equal => kept.same,
+            std::cmp::Ordering::Less => kept.shorter[self.common.count_of[entry]],
         };
         let Some(block) = item.block else { return base + ORDER.torn_odds };
         let written_again = if item.count < count { rewritten(self.walk, block) } else { 0.0 };
@@ -285,10 +315,11 @@ impl Pass<'_> {
 /// How likely each entry is gone, by how well its length and its seams fit the appended items.
 struct Takers<'p, 'a> {
     pass: &'p Pass<'a>,
-    /// For each count of sectors, sums of [`Pass::growth_odds`] over the whole items from each index up to the number of entries.
-    sums: HashMap<u32, Vec<f64>>,
+    /// For each different count of an entry, sums of [`Pass::growth_odds`] over the whole items from each index up to the number of
+    /// entries.
+    sums: Vec<Vec<f64>>,
     /// The same over torn items.
-    torn: HashMap<u32, Vec<f64>>,
+    torn: Vec<Vec<f64>>,
     /// The item of each block, if it is among those that may be appended.
     item_of: HashMap<usize, usize>,
 }
@@ -306,11 +337,8 @@ impl<'p, 'a> Takers<'p, 'a> {
             }
             sums
         };
-        let (mut sums, mut torn) = (HashMap::new(), HashMap::new());
-        for &count in pass.counts {
-            sums.entry(count).or_insert_with(|| sums_of(count, false));
-            torn.entry(count).or_insert_with(|| sums_of(count, true));
-        }
+        let [sums, torn] =
+            [false, true].map(|torn| pass.common.counts.iter().map(|&count| sums_of(count, torn)).collect());
         let item_of = window.iter().enumerate().filter_map(|(k, item)| Some((item.block?, k))).collect();
         Self { pass, sums, torn, item_of }
     }
@@ -323,9 +351,10 @@ impl<'p, 'a> Takers<'p, 'a> {
         let live = &items[from..items.len().min(n + 1)];
         let size = live.len().max(1) as f64;
         let end = live.last().or_else(|| items.last()).map_or(0, |i| i.first + i.count);
-        let mut lost: HashMap<u32, f64> = HashMap::new();
+        let lost: Vec<f64> = pass.common.counts.iter().map(|&count| pass.lost(count, end)).collect();
         let each = |(i, &count): (usize, &u32)| {
-            let at = |sums: &HashMap<u32, Vec<f64>>| sums.get(&count).and_then(|s| s.get(from)).copied().unwrap_or(0.0);
+            let of = pass.common.count_of[i];
+            let at = |sums: &[Vec<f64>]| sums[of].get(from).copied().unwrap_or(0.0);
             let row = pass.evidence.row(i);
             let other = against(row.other);
             let compared = row.seams.iter().filter_map(|&(block, seam)| {
@@ -333,8 +362,7 @@ impl<'p, 'a> Takers<'p, 'a> {
                 Some(pass.growth_odds(count, &items[item]) * (against(seam * row.by) - other))
             });
             let found = at(&self.sums) * other + at(&self.torn) + compared.sum::<f64>();
-            let lost = *lost.entry(count).or_insert_with(|| pass.lost(count, end));
-            (pass.rates.gone * (found.max(0.0) / size + lost)).max(1e-30).ln()
+            (pass.rates.gone * (found.max(0.0) / size + lost[of])).max(1e-30).ln()
         };
         pass.counts.iter().enumerate().map(each).collect()
     }

@@ -140,11 +140,6 @@ impl Solver<'_> {
     }
 }
 
-/// How many blocks of a region still are in the order of its table, as far as that alone tells.
-pub(super) fn kept_in_order(case: &Case) -> f64 {
-    first(case).posterior.kept.iter().flatten().map(|(_, p)| p).sum()
-}
-
 /// The slots and blocks that the order alone makes likely, without the seams: a part of the cost of [`solve`].
 pub(super) fn likely_in_order(case: &Case) -> Vec<(u32, usize)> {
     let kept = first(case).posterior.kept;
