@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::bytes::index;
 use crate::check;
-use crate::diff::{BlockChange, Change, Error, Options, Side, Summary, WINDOW, What};
+use crate::diff::{BlockChange, Change, Error, Options, Other, Side, Summary, WINDOW, What};
 use crate::pak::record::Record;
 use crate::parallel;
 use crate::save::{Pak, PakDir, PakScratch, PakView, Save};
@@ -139,11 +139,13 @@ pub fn chunks(
                 Some(What::Removed) => removed.push(change(What::Removed)),
                 Some(What::Added) => added.push(change(What::Added)),
                 Some(what) => {
-                    if let What::Changed(changed) = &what {
-                        summary.changed += 1;
-                        summary.voxels += changed.voxels;
-                    } else {
-                        summary.unreadable += 1;
+                    match &what {
+                        What::Changed(changed) => {
+                            summary.changed += 1;
+                            summary.voxels += changed.voxels;
+                        }
+                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
+                        What::Added | What::Removed | What::Moved { .. } => {}
                     }
                     sink(change(what));
                 }
@@ -163,19 +165,22 @@ pub fn chunks(
 /// How a chunk differs; `None` if it is the same.
 fn compare([a, b]: [&Room; 2], [at_a, at_b]: [Option<&ChunkAt>; 2], buffers: &mut Buffers) -> Option<What> {
     let Buffers { a: scratch_a, b: scratch_b } = buffers;
-    let unreadable = |side, why| Some(What::Unreadable { side, why });
+    let unreadable = |side, why, other| Some(What::Unreadable { side, why, other: Some(other) });
     let view_a = at_a.map(|at| readable(a, *at, scratch_a)).transpose();
     let view_b = at_b.map(|at| readable(b, *at, scratch_b)).transpose();
     match (view_a, view_b) {
-        (Err(why), _) => unreadable(Side::A, why),
-        (_, Err(why)) => unreadable(Side::B, why),
+        (Err(why), Ok(Some(_))) => unreadable(Side::A, why, Other::Whole),
+        (Err(why), Ok(None)) => unreadable(Side::A, why, Other::Missing),
+        (Err(why), Err(_)) => unreadable(Side::A, why, Other::Unreadable),
+        (Ok(Some(_)), Err(why)) => unreadable(Side::B, why, Other::Whole),
+        (Ok(None), Err(why)) => unreadable(Side::B, why, Other::Missing),
         (Ok(Some(one)), Ok(Some(other))) => difference(&one, &other).map(What::Changed),
         (Ok(Some(_)), Ok(None)) => match b.hides(at_a.and_then(|at| a.region(*at))) {
-            Some(why) => unreadable(Side::B, why),
+            Some(why) => unreadable(Side::B, why, Other::Whole),
             None => Some(What::Removed),
         },
         (Ok(None), Ok(Some(_))) => match a.hides(at_b.and_then(|at| b.region(*at))) {
-            Some(why) => unreadable(Side::A, why),
+            Some(why) => unreadable(Side::A, why, Other::Whole),
             None => Some(What::Added),
         },
         (Ok(None), Ok(None)) => None,

@@ -107,7 +107,21 @@ pub enum What {
         side: Side,
         /// Why, in words.
         why: String,
+        /// What the other save has there; `None` where blocks of different sizes are compared.
+        other: Option<Other>,
     },
+}
+
+/// What a save has at the position of a block that cannot be read in the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Other {
+    /// The block, and it can be read.
+    Whole,
+    /// No block.
+    Missing,
+    /// A block that cannot be read either.
+    Unreadable,
 }
 
 /// One difference.
@@ -141,6 +155,10 @@ pub struct Summary {
     pub moved: u64,
     /// Blocks that cannot be compared.
     pub unreadable: u64,
+    /// Those of them that only the other save cannot read: they are whole in the first and in the second save.
+    pub whole_in: [u64; 2],
+    /// Those of them that the first and the second save do not have.
+    pub missing_in: [u64; 2],
     /// Voxels that differ in blocks that are in both.
     pub voxels: u64,
     /// Where blocks have different sizes: smaller ones that are not there, in larger ones that are.
@@ -157,6 +175,19 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
+impl Other {
+    /// What the save that `side` is not has, with its name.
+    #[must_use]
+    pub fn words(self, side: Side, name: impl Fn(Side) -> &'static str) -> String {
+        let other = name(if side == Side::A { Side::B } else { Side::A });
+        match self {
+            Self::Whole => format!("whole in {other}"),
+            Self::Missing => format!("missing in {other}"),
+            Self::Unreadable => format!("unreadable in {other} too"),
+        }
+    }
+}
+
 impl Side {
     /// `a` or `b`.
     #[must_use]
@@ -169,6 +200,18 @@ impl Side {
 }
 
 impl Summary {
+    /// Counts a block that cannot be read in one save.
+    fn count_unreadable(&mut self, side: Side, other: Option<Other>) {
+        self.unreadable += 1;
+        let counts = match other {
+            Some(Other::Whole) => &mut self.whole_in,
+            Some(Other::Missing) => &mut self.missing_in,
+            Some(Other::Unreadable) | None => return,
+        };
+        let [of_a, of_b] = counts;
+        *(if side == Side::A { of_b } else { of_a }) += 1;
+    }
+
     /// Whether something differs, as far as the saves could be compared.
     #[must_use]
     pub const fn differs(&self) -> bool {
@@ -327,7 +370,7 @@ impl Compared<'_> {
                             summary.changed += 1;
                             summary.voxels += change.voxels;
                         }
-                        What::Unreadable { .. } => summary.unreadable += 1,
+                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
                         What::Added | What::Removed | What::Moved { .. } => {}
                     }
                     if let Some(at) = pair.a.or(pair.b) {
@@ -355,13 +398,17 @@ impl Compared<'_> {
             for position in positions {
                 // Where a file was not read, nothing says that the block is missing.
                 let unread = other.1.may_be_unread(lod, position);
-                let unread = unread.map(|f| What::Unreadable { side: other.0, why: format!("{}: {}", f.file, f.why) });
+                let unread = unread.map(|f| What::Unreadable {
+                    side: other.0,
+                    why: format!("{}: {}", f.file, f.why),
+                    other: Some(Other::Whole),
+                });
                 let what = unread.unwrap_or_else(|| what.clone());
-                *match what {
-                    What::Removed => &mut summary.removed,
-                    What::Added => &mut summary.added,
-                    _ => &mut summary.unreadable,
-                } += 1;
+                match &what {
+                    What::Removed => summary.removed += 1,
+                    What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
+                    _ => summary.added += 1,
+                }
                 sink(Change { lod, position, across: 1, what });
             }
         }
@@ -397,7 +444,7 @@ impl Compared<'_> {
             match world.fetch(&at, buffer) {
                 Ok(()) => Some(at),
                 Err(error) => {
-                    changes.push(What::Unreadable { side, why: error.to_string() });
+                    changes.push(What::Unreadable { side, why: error.to_string(), other: None });
                     None
                 }
             }
@@ -427,6 +474,17 @@ impl Compared<'_> {
         let view_b = at_b.map(|at| self.b.decode(&at, b));
         let block_a = readable(self.a, view_a, Side::A, &mut changes);
         let block_b = readable(self.b, view_b, Side::B, &mut changes);
+        let state = |listed: bool, readable: bool| match (listed, readable) {
+            (false, _) => Other::Missing,
+            (true, true) => Other::Whole,
+            (true, false) => Other::Unreadable,
+        };
+        let states = [state(pair.a.is_some(), block_a.is_some()), state(pair.b.is_some(), block_b.is_some())];
+        for what in &mut changes {
+            if let What::Unreadable { side, other, .. } = what {
+                *other = Some(if *side == Side::A { states[1] } else { states[0] });
+            }
+        }
         let hashes = [block_a.as_ref().and_then(compare::content), block_b.as_ref().and_then(compare::content)];
         if pair.a.is_none() || pair.b.is_none() {
             return Outcome::Differs(changes, hashes);
@@ -481,7 +539,7 @@ fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, changes: 
     match unreadable(&view, world.block_size()) {
         None => view.block,
         Some(why) => {
-            changes.push(What::Unreadable { side, why });
+            changes.push(What::Unreadable { side, why, other: None });
             None
         }
     }

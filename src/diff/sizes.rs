@@ -94,7 +94,7 @@ impl Sizes {
                             summary.changed += 1;
                             summary.voxels += change.voxels;
                         }
-                        What::Unreadable { .. } => summary.unreadable += 1,
+                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
                         What::Added => summary.added += 1,
                         What::Removed => summary.removed += 1,
                         What::Moved { .. } => summary.moved += 1,
@@ -291,10 +291,10 @@ impl Comparing<'_> {
                     change if change.is_empty() => outcome.same += 1,
                     change => outcome.changes.push((at.position, 1, What::Changed(change))),
                 },
-                Err(What::Unreadable { side: Side::B, why }) => {
+                Err(What::Unreadable { side: Side::B, why, .. }) => {
                     unread = true;
                     let why = format!("block {}: {why}", triple(at.position));
-                    outcome.changes.push((whole, 1, What::Unreadable { side: Side::B, why }));
+                    outcome.changes.push((whole, 1, What::Unreadable { side: Side::B, why, other: None }));
                 }
                 Err(what) => outcome.changes.push((at.position, 1, what)),
             }
@@ -412,14 +412,15 @@ impl<'m> ItemsByPart<'m> {
 /// the last.
 fn unread_at(world: &World<'_>, side: Side, lod: u8, positions: [[i32; 3]; 2]) -> Option<What> {
     let fault = world.may_be_unread_in(lod, positions)?;
-    Some(What::Unreadable { side, why: format!("{}: {}", fault.file, fault.why) })
+    Some(What::Unreadable { side, why: format!("{}: {}", fault.file, fault.why), other: None })
 }
 
 /// Reads a block, or says why it cannot be compared.
 fn block<'b>(world: &World<'_>, at: &At, buffer: &'b mut Buffer, side: Side) -> Result<Block<'b>, What> {
-    let view = world.read(at, buffer).map_err(|error| What::Unreadable { side, why: error.to_string() })?;
+    let view =
+        world.read(at, buffer).map_err(|error| What::Unreadable { side, why: error.to_string(), other: None })?;
     let mut changes = Vec::new();
     let block = readable(world, Some(view), side, &mut changes);
-    let unread = || What::Unreadable { side, why: "it cannot be read".to_owned() };
+    let unread = || What::Unreadable { side, why: "it cannot be read".to_owned(), other: None };
     block.ok_or_else(|| changes.pop().unwrap_or_else(unread))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use tempfile::tempdir;
 use voxscope::convert;
 use voxscope::demo::{self, Extent, ForestSpec};
-use voxscope::diff::{self, Change, Options, Summary, What};
+use voxscope::diff::{self, Change, Options, Other, Summary, What};
 use voxscope::godot::block;
 use voxscope::godot::channel::{Channel, Depth, SDF, Storage};
 use voxscope::godot::container::Mode;
@@ -398,13 +398,19 @@ fn what_cannot_be_read_is_trouble_unless_it_is_the_same() {
     edited(&damaged, &healed, Mode::Lz4, &|_, position, _| Some(position));
     let (changes, summary) = compare(&damaged, &healed, &Options::default());
     assert_eq!((summary.unreadable, summary.changed), (1, 0));
-    assert!(matches!(&changes[0].what, What::Unreadable { side: diff::Side::A, why } if why == "block-epilogue"));
+    let unread = |other| What::Unreadable { side: diff::Side::A, why: "block-epilogue".into(), other: Some(other) };
+    assert_eq!(changes[0].what, unread(Other::Whole));
+    assert_eq!((summary.whole_in, summary.missing_in), ([0, 1], [0, 0]));
+    let (turned, summary) = compare(&healed, &damaged, &Options::default());
+    assert!(matches!(&turned[0].what, What::Unreadable { side: diff::Side::B, other: Some(Other::Whole), .. }));
+    assert_eq!((summary.whole_in, summary.missing_in), ([1, 0], [0, 0]));
     // Also where the other save has no block there, it is listed once.
     let at = changes[0].position;
     let without = dir.path().join("without");
     edited(&damaged, &without, Mode::Lz4, &|lod, position, _| Some(position).filter(|other| (lod, *other) != (0, at)));
     let (changes, summary) = compare(&damaged, &without, &Options::default());
     assert_eq!((changes.len(), summary.unreadable, summary.removed), (1, 1, 0), "{changes:?}");
+    assert_eq!((&changes[0].what, summary.missing_in), (&unread(Other::Missing), [0, 1]));
     let (damaged, healed) = (damaged.to_str().unwrap(), healed.to_str().unwrap());
     assert_eq!(run(&[damaged, healed]).0, Some(2));
 }

@@ -88,8 +88,10 @@ impl<W: Write> Printer<'_, W> {
             What::Added => ("added", String::new(), String::new()),
             What::Removed => ("removed", String::new(), String::new()),
             What::Moved { to } => ("moved", String::new(), format!("to {}", triple(*to))),
-            What::Unreadable { side, why } => {
-                ("unreadable", String::new(), format!("in {}: {}", side.name(), voxscope::damage::with_titles(why)))
+            What::Unreadable { side, why, other } => {
+                let other = other.map_or_else(String::new, |other| format!("; {}", other.words(*side, Side::name)));
+                let why = voxscope::damage::with_titles(why);
+                ("unreadable", String::new(), format!("in {}: {why}{other}", side.name()))
             }
             What::Changed(block) => {
                 let place = block.bounds.map(|[low, high]| {
@@ -139,9 +141,9 @@ impl<W: Write> Printer<'_, W> {
             What::Added => json!({ "type": "added", "lod": lod, "block": position }),
             What::Removed => json!({ "type": "removed", "lod": lod, "block": position }),
             What::Moved { to } => json!({ "type": "moved", "lod": lod, "block": position, "to": to }),
-            What::Unreadable { side, why } => {
-                json!({ "type": "unreadable", "lod": lod, "block": position, "side": side, "why": why })
-            }
+            What::Unreadable { side, why, other } => json!({
+                "type": "unreadable", "lod": lod, "block": position, "side": side, "why": why, "other": other,
+            }),
             What::Changed(block) => {
                 let text = |value: Option<u64>| value.map(|n| n.to_string());
                 let list: Vec<Json> = block
@@ -201,6 +203,8 @@ impl<W: Write> Printer<'_, W> {
                         "removed": summary.removed,
                         "moved": summary.moved,
                         "unreadable": summary.unreadable,
+                        "whole_in": summary.whole_in,
+                        "missing_in": summary.missing_in,
                         "voxels": summary.voxels,
                         "holes": summary.holes,
                         "positions_twice": summary.twice,
@@ -218,12 +222,13 @@ impl<W: Write> Printer<'_, W> {
                 if self.lines > 0 {
                     writeln!(self.out)?;
                 }
+                let not_comparable = format!("not comparable{}", other_states(summary));
                 let counts = [
                     (summary.changed, "changed"),
                     (summary.added, "added"),
                     (summary.removed, "removed"),
                     (summary.moved, "moved"),
-                    (summary.unreadable, "not comparable"),
+                    (summary.unreadable, &not_comparable),
                     (summary.same, "the same"),
                 ];
                 let counts = counts.iter().filter(|(n, _)| *n > 0);
@@ -246,6 +251,20 @@ impl<W: Write> Printer<'_, W> {
         }
         self.out.flush()
     }
+}
+
+/// What the other save has where a block cannot be read.
+fn other_states(summary: &Summary) -> String {
+    let ([whole_a, whole_b], [missing_a, missing_b]) = (summary.whole_in, summary.missing_in);
+    let states = [
+        (whole_a, "whole in a only"),
+        (missing_a, "missing in a"),
+        (whole_b, "whole in b only"),
+        (missing_b, "missing in b"),
+    ];
+    let states = states.iter().filter(|(n, _)| *n > 0);
+    let states: Vec<String> = states.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+    if states.is_empty() { String::new() } else { format!(" ({})", states.join(", ")) }
 }
 
 /// Items of metadata of one block that a table has.

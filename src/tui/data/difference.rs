@@ -111,7 +111,11 @@ impl FoundChange {
             What::Added => (Fate::Added, More::Nothing),
             What::Removed => (Fate::Removed, More::Nothing),
             What::Moved { to } => (Fate::Moved, More::To(*to)),
-            What::Unreadable { side, why } => (Fate::Unreadable, More::Why(*side, printable(why))),
+            What::Unreadable { side, why, other } => {
+                let name = |side| if side == Side::A { "A" } else { "B" };
+                let other = other.map_or_else(String::new, |other| format!("; {}", other.words(*side, name)));
+                (Fate::Unreadable, More::Why(*side, printable(&format!("{why}{other}"))))
+            }
             What::Changed(block) => {
                 let bit = |channel: usize| u32::try_from(channel).ok().and_then(|n| 1u8.checked_shl(n)).unwrap_or(0);
                 changed.channels = block.channels.iter().fold(0, |bits, c| bits | bit(c.channel));
@@ -315,7 +319,7 @@ mod tests {
         let blocks = [Arc::new(Index::default()), Arc::new(Index::default())];
         all.lods.push(Lod::new(0, blocks, [16; 2]));
         let change = |position, what| FoundChange::new(&Change { lod: 0, position, across: 1, what });
-        let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into() };
+        let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into(), other: None };
         all.add(vec![change([1, 0, 0], What::Added), change([0, 0, 1], What::Moved { to: [5, 6, 7] })]);
         all.add(vec![change([0, 5, 0], unreadable("torn")), change([0, 6, 0], unreadable("torn"))]);
         let positions: Vec<_> = all.lods[0].changes.iter().map(|change| change.position).collect();
@@ -330,7 +334,7 @@ mod tests {
     #[test]
     fn reasons_are_not_kept_without_an_end() {
         let mut all = Difference::default();
-        let why = |n: u32| What::Unreadable { side: Side::A, why: n.to_string() };
+        let why = |n: u32| What::Unreadable { side: Side::A, why: n.to_string(), other: None };
         all.add(
             (0..5000)
                 .map(|n| FoundChange::new(&Change { lod: 0, position: [0; 3], across: 1, what: why(n) }))

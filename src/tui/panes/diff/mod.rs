@@ -260,7 +260,9 @@ fn names(app: &App) -> [String; 2] {
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if let Some(why) = &app.comparison.failure {
         let y = canvas.wrap(1, 1, why, Role::Error);
-        canvas.wrap(1, y + 1, "R tries again.", Role::Dim);
+        if app.has_pair() {
+            canvas.wrap(1, y + 1, "R tries again.", Role::Dim);
+        }
         return;
     }
     let Some((difference, lod, _)) = shown(app) else {

@@ -91,6 +91,9 @@ pub fn act_on_trial(app: &mut App, action: Action) -> bool {
             app.pending_target = None;
             app.show(Pane::Repair);
         }
+        Action::PreviousChange | Action::NextChange if last == 0 => {
+            app.show_message("This block has one possible place only.".into());
+        }
         Action::PreviousChange | Action::NextChange => {
             let next = if action == Action::NextChange { state.number + 1 } else { state.number.saturating_sub(1) };
             state.number = next.min(last);
@@ -131,7 +134,12 @@ pub(super) fn explain_accept(app: &App, number: usize) -> &'static str {
 /// Accepts the candidate, or takes that back. Nothing is written: the command gets an argument.
 fn accept(app: &mut App) {
     let Some(choice) = choice(app) else {
-        app.show_message("Nothing to accept: this block has a place, or is not whole.".into());
+        let is_unowned = state(app).is_some_and(|state| state.line.subject == Subject::Lost);
+        let words = match is_unowned {
+            true => "Nothing to accept: this block is not whole.",
+            false => "Nothing to accept: this block already has a place.",
+        };
+        app.show_message(words.into());
         return;
     };
     let list = &mut app.panes.repair.accepted;
