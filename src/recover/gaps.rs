@@ -7,8 +7,9 @@
 
 use crate::recover::evidence::Rates;
 use crate::recover::reading::{self, Item};
+use crate::recover::region::Case;
 use crate::recover::walk::Walk;
-use crate::recover::weights::{GAPS, ORDER};
+use crate::recover::weights::GAPS;
 
 /// Most pairs of a place in the table and one in the walk that are kept: for each place in the table, the last ones of the walk.
 const MOST_CELLS: usize = 1 << 22;
@@ -112,6 +113,12 @@ impl Row {
             (self.odds[k], self.steps[k]) = (odds, step);
         }
     }
+}
+
+/// Follows the entries of a region.
+pub(super) fn follow_region(case: &Case) -> Option<Followed> {
+    let entries: Vec<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
+    follow(&case.walk, &entries, &[])
 }
 
 /// Follows `entries` (their first sectors and lengths), which are in a row but for `gaps`. `None` where there is too much to
@@ -256,7 +263,7 @@ impl Search<'_> {
         Odds {
             kept,
             shorter: log(shrunk / f64::from(count.saturating_sub(1).max(1))),
-            damaged: kept + ORDER.torn_odds as f32,
+            damaged: kept + GAPS.damaged as f32,
             gone: log(gone),
             found: log(1.0 - gone),
         }

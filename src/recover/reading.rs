@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::godot::region::MOST_SECTORS;
 use crate::recover::gaps::{self, Followed};
 use crate::recover::pass::LARGE;
 use crate::recover::walk::Walk;
@@ -58,7 +59,8 @@ pub(super) struct Hole {
 pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let holes = holes(walk);
     let mut done: Vec<Reading> = Vec::new();
-    if holes.len() > BREAKS {
+    let is_wide = |hole: &Hole| hole.next < walk.blocks.len() && u64::from(hole.end - hole.first) > MOST_SECTORS;
+    if holes.len() > BREAKS || holes.iter().any(is_wide) {
         done.extend(followed(walk, entries));
         if entries.len() > LARGE {
             return with_moves(walk, done);

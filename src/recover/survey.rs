@@ -39,6 +39,9 @@ const BESIDE: usize = 16;
 /// How many different lengths the blocks of these entries have at least. Chosen.
 const LENGTHS: usize = 4;
 
+/// The least share of entries that keep a block in the order of the sectors alone where blocks were moved. Chosen.
+const MOVED: f64 = 0.02;
+
 /// The least probability from which on a block placed by the order helps to place others.
 const KNOWN: f64 = 0.999;
 
@@ -90,9 +93,11 @@ fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
 }
 
 /// Whether the entries of a large region that lead to whole blocks, `exact` in number, may do so by chance: the engine moved blocks after
-/// it wrote the table, so many other entries lead to none.
+/// it wrote the table, so many other entries lead to none. Where blocks are only damaged, their order keeps no more of them.
 fn leads_by_chance(case: &Case, exact: usize) -> bool {
-    case.is_large() && is_packed(case) && (exact as f64) < NEARLY_ALL * case.entries.len() as f64
+    let all = case.entries.len() as f64;
+    let is_more = || gaps::follow_region(case).is_none_or(|by_order| by_order.kept as f64 > exact as f64 + MOVED * all);
+    case.is_large() && is_packed(case) && (exact as f64) < NEARLY_ALL * all && is_more()
 }
 
 /// Whether the entries lead to sectors in a row, as the engine writes them, none of them behind the end of the file.
@@ -177,8 +182,7 @@ fn moves_blocks(case: &Case, exact: usize) -> bool {
     if reading::holes(&case.walk).len() <= reading::BREAKS {
         return true;
     }
-    let entries: Vec<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
-    gaps::follow(&case.walk, &entries, &[]).is_some_and(|followed| followed.is_in_order() && followed.kept > exact)
+    gaps::follow_region(case).is_some_and(|followed| followed.is_in_order() && followed.kept > exact)
 }
 
 /// Finds the places of the blocks of regions of one forest. Regions that need nothing help to place the others.

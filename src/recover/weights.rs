@@ -164,6 +164,8 @@ pub(super) struct GapWeights {
     pub rare: f64,
     pub skipped: f64,
     pub skipped_sector: f64,
+    /// An entry whose block is damaged, in a hole. Chosen: hardly less than one that is kept, since something was in the hole.
+    pub damaged: f64,
     pub appended: f64,
     /// How many blocks must be in the order of the table for each block or sector of a hole that belongs to no entry. Chosen.
     pub kept_per_skipped: usize,
@@ -176,6 +178,7 @@ pub(super) const GAPS: GapWeights = GapWeights {
     rare: -6.0,
     skipped: -6.0,
     skipped_sector: -2.0,
+    damaged: -1.0,
     appended: -0.5,
     kept_per_skipped: 20,
 };
