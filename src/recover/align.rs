@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use crate::recover::evidence::{Evidence, Rates};
-use crate::recover::pass::{Common, Gone, LARGE, Pass, Rows};
+use crate::recover::pass::{Common, Gone, Pass, Rows};
 use crate::recover::reading::Reading;
 use crate::recover::walk::Walk;
+use crate::recover::weights::LARGE;
 
 /// What is likely of one region.
 #[derive(Clone, Debug, Default)]

@@ -49,7 +49,7 @@ pub(super) fn table_contradicts(case: &Case, exact: &[(u32, usize)], placed: &[(
 /// others were taken out before both. The larger share of two: over all single blocks that may have been taken out, and that of
 /// nearly all distances that several of them leave.
 fn share_by_chance(case: &Case, is_asked: impl Fn(u32) -> bool) -> f64 {
-    let listed: HashSet<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
+    let listed: HashSet<(u32, u32)> = case.sectors().into_iter().collect();
     let asked: Vec<&Listing> = case.entries.iter().filter(|entry| is_asked(entry.count)).collect();
     let mut removed: HashMap<u32, usize> = HashMap::new();
     case.entries.iter().for_each(|entry| *removed.entry(entry.count).or_default() += 1);

@@ -6,8 +6,7 @@
 //! that of a lost entry.
 
 use crate::recover::evidence::Rates;
-use crate::recover::reading::{self, Item};
-use crate::recover::region::Case;
+use crate::recover::item::{Hole, Item, fits_entry, holes};
 use crate::recover::walk::Walk;
 use crate::recover::weights::GAPS;
 
@@ -115,12 +114,6 @@ impl Row {
     }
 }
 
-/// Follows the entries of a region.
-pub(super) fn follow_region(case: &Case) -> Option<Followed> {
-    let entries: Vec<(u32, u32)> = case.entries.iter().map(|entry| (entry.first, entry.count)).collect();
-    follow(&case.walk, &entries, &[])
-}
-
 /// Follows `entries` (their first sectors and lengths), which are in a row but for `gaps`. `None` where there is too much to
 /// compare.
 pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Followed> {
@@ -139,18 +132,16 @@ pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -
 
 /// The blocks of a walk and the sectors of its holes, in order.
 fn places_of_walk(walk: &Walk) -> Option<Vec<Found>> {
-    let holes = reading::holes(walk);
-    let sectors: u64 = holes.iter().map(|hole| u64::from(hole.end - hole.first)).sum();
+    let holes = holes(walk);
+    let sectors: u64 = holes.iter().map(|hole| u64::from(hole.count())).sum();
     if walk.blocks.len() as u64 + sectors > MOST_PLACES {
         return None;
     }
     let blocks = walk.blocks.iter().enumerate();
     let blocks = blocks.map(|(b, block)| Found { first: block.first, of: Of::Block(b, block.count) });
-    let of_hole = |hole: &reading::Hole| {
-        let end = hole.end;
-        (hole.first..end).map(move |first| Found { first, of: Of::Hole(end - first) })
-    };
-    let mut found: Vec<Found> = blocks.chain(holes.iter().flat_map(of_hole)).collect();
+    let of_hole =
+        |Hole { first, end, .. }: Hole| (first..end).map(move |at| Found { first: at, of: Of::Hole(end - at) });
+    let mut found: Vec<Found> = blocks.chain(holes.into_iter().flat_map(of_hole)).collect();
     found.sort_by_key(|found| found.first);
     Some(found)
 }
@@ -209,7 +200,7 @@ impl Lengths {
         all().for_each(|count| times[count as usize] += 1.0);
         let sum: f32 = times.iter().sum();
         let mut listed: Vec<u32> =
-            entries.iter().map(|entry| entry.1).filter(|count| (1..=255).contains(count)).collect();
+            entries.iter().map(|entry| entry.1).filter(|count| *count > 0 && fits_entry(*count)).collect();
         listed.sort_unstable();
         listed.dedup();
         Self { odds: times.iter().map(|n| (n / sum).ln()).collect(), listed }
@@ -230,11 +221,12 @@ struct Search<'a> {
 /// Logarithms of the odds of what an entry of some sectors may have.
 struct Odds {
     kept: f32,
+    /// A block of fewer sectors.
     shorter: f32,
     damaged: f32,
     gone: f32,
-    /// The same for a lost entry.
-    found: f32,
+    /// A lost entry that keeps its block.
+    kept_lost: f32,
 }
 
 impl Search<'_> {
@@ -265,7 +257,7 @@ impl Search<'_> {
             shorter: log(shrunk / f64::from(count.saturating_sub(1).max(1))),
             damaged: kept + GAPS.damaged as f32,
             gone: log(gone),
-            found: log(1.0 - gone),
+            kept_lost: log(1.0 - gone),
         }
     }
 
@@ -287,7 +279,7 @@ impl Search<'_> {
                     Some(Of::Block(_, own)) if own < count => {
                         row.offer(at + 1, odds + each.shorter, Step::Kept);
                     }
-                    Some(Of::Hole(sectors)) if (1..=255).contains(&count) && count <= sectors => {
+                    Some(Of::Hole(sectors)) if count > 0 && fits_entry(count) && count <= sectors => {
                         row.offer(at + count as usize, odds + each.damaged, Step::Damaged(short(count)));
                     }
                     _ => {}
@@ -299,7 +291,7 @@ impl Search<'_> {
                     next.filter(|next| matches!(next, Of::Block(_, count) if *count <= rest))
                     && let Some(row) = behind.get_mut(count as usize - 1)
                 {
-                    row.offer(at + 1, odds + each.found + self.lengths.of(count), Step::Kept);
+                    row.offer(at + 1, odds + each.kept_lost + self.lengths.of(count), Step::Kept);
                 }
                 let hole = if let Some(Of::Hole(sectors)) = next { sectors } else { 0 };
                 for &count in self.lengths.listed.iter().take_while(|count| **count <= rest) {
@@ -388,10 +380,12 @@ impl Search<'_> {
         for &Found { first, of } in &self.found[from..] {
             match of {
                 Of::Block(block, count) => items.push(Item { first, count, block: Some(block) }),
-                Of::Hole(count) if count <= 255 && items.last().is_none_or(|item| item.first + item.count <= first) => {
-                    items.push(Item { first, count, block: None });
+                Of::Hole(count) => {
+                    let is_new = items.last().is_none_or(|item| item.first + item.count <= first);
+                    if is_new && fits_entry(count) {
+                        items.push(Item { first, count, block: None });
+                    }
                 }
-                Of::Hole(_) => {}
             }
         }
         items

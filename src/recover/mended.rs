@@ -146,7 +146,7 @@ impl Mended {
 
 /// How many blocks of a region are in the order of its table.
 fn kept_in_order(case: &Case) -> usize {
-    gaps::follow_region(case).map_or(0, |followed| followed.kept)
+    case.follow().map_or(0, |followed| followed.kept)
 }
 
 /// Whether a slot is that of a gap, which no block can be put into.

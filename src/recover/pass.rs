@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::recover::band::{Band, Banded};
 use crate::recover::evidence::{Evidence, Rates};
-use crate::recover::reading::{Item, Reading};
+use crate::recover::item::Item;
+use crate::recover::reading::Reading;
 use crate::recover::walk::Walk;
-use crate::recover::weights::ORDER;
+use crate::recover::weights::{LARGE, ORDER};
 
 /// How far the odds must have fallen, and for how many numbers of entries gone, before no more are tried.
 const FALLEN: f64 = 60.0;
@@ -15,10 +16,6 @@ const PATIENCE: usize = 6;
 
 /// Most entries gone that are tried.
 const MOST_GONE: usize = 2048;
-
-/// In a region of more entries, all numbers of entries gone share the odds that an entry is gone: of many, one more or less
-/// does not change them.
-pub(super) const LARGE: usize = 1024;
 
 /// A block is an old one if one of so many blocks before it has the same content.
 const COPIES: usize = 512;
@@ -78,7 +75,7 @@ impl Rows {
     }
 }
 
-/// Logarithms of the odds that entries keep their blocks, by nothing but the lengths of both.
+/// Logarithms of the odds that entries keep their blocks, by the lengths of both alone.
 pub(super) struct KeptOdds {
     same: f64,
     /// For each different count of an entry, that of a block with fewer sectors.

@@ -4,29 +4,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::godot::region::MOST_SECTORS;
 use crate::recover::gaps::{self, Followed};
-use crate::recover::pass::LARGE;
+use crate::recover::item::{Hole, Item, fits_entry, holes};
 use crate::recover::walk::Walk;
-use crate::recover::weights::READING;
+use crate::recover::weights::{LARGE, READING};
 
 /// Readings that are followed.
 const MOST: usize = 24;
 
-/// The first holes, which are read in every way; later ones only in one. With more of them, the likeliest way through all is followed as
-/// well, and of large regions that one alone: the cost of the others grows with the holes.
+/// The first holes, which are read in every way; later ones only in one. With more of them, or a longer one than an entry can be, the
+/// likeliest way through all is followed as well. Large regions are read in that way alone: the cost of the others grows with the holes.
 pub(super) const BREAKS: usize = 3;
-
-/// One place in the sequence of blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// First sector.
-    pub first: u32,
-    /// Sectors.
-    pub count: u32,
-    /// Index of the whole block that is there; `None` for one that is torn.
-    pub block: Option<usize>,
-}
 
 /// A sequence of blocks without anything between.
 #[derive(Clone, Debug)]
@@ -46,20 +34,13 @@ pub struct Reading {
 /// The entries that may be gone before anything is known.
 const ANY: (usize, usize) = (0, usize::MAX);
 
-/// A hole: sectors without a whole block, and the index of the block behind it.
-pub(super) struct Hole {
-    pub first: u32,
-    pub end: u32,
-    next: usize,
-}
-
 /// Every way to read a walk, the likelier first. `entries` are the first sectors and counts of the table's entries in
 /// the order of their sectors.
 #[must_use]
 pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let holes = holes(walk);
     let mut done: Vec<Reading> = Vec::new();
-    let is_wide = |hole: &Hole| hole.next < walk.blocks.len() && u64::from(hole.end - hole.first) > MOST_SECTORS;
+    let is_wide = |hole: &Hole| hole.next < walk.blocks.len() && !fits_entry(hole.count());
     if holes.len() > BREAKS || holes.iter().any(is_wide) {
         done.extend(followed(walk, entries));
         if entries.len() > LARGE {
@@ -75,7 +56,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
         from = hole.next;
         let mut next = Vec::new();
         for reading in open {
-            let size = hole.end - hole.first;
+            let size = hole.count();
             // Everything from here on is old.
             let mut end = reading.clone();
             end.prior -= if hole.next < walk.blocks.len() { READING.rest_is_old } else { 0.0 };
@@ -86,14 +67,14 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
                 torn.torn += tiles.len();
                 torn.items.extend(tiles);
                 next.push(torn);
-            } else if size <= 255 && n < BREAKS {
+            } else if fits_entry(size) && n < BREAKS {
                 let mut torn = reading.clone();
                 torn.prior -= READING.torn;
                 torn.torn += 1;
                 torn.items.push(Item { first: hole.first, count: size, block: None });
                 next.push(torn);
             }
-            if size <= 255 && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
+            if fits_entry(size) && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
                 let mut moved = reading;
                 moved.prior -= READING.moved;
                 moved.moving = Some(size);
@@ -111,7 +92,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     with_moves(walk, done)
 }
 
-/// The likeliest way to read a walk with many holes, in which the damaged blocks have the lengths of entries.
+/// The likeliest way to read a walk with many or long holes: the damaged blocks in them have the lengths of entries.
 fn followed(walk: &Walk, entries: &[(u32, u32)]) -> Option<Reading> {
     let items = gaps::follow(walk, entries, &[]).filter(Followed::is_in_order)?.items;
     let torn = items.iter().filter(|item| item.block.is_none()).count();
@@ -139,22 +120,6 @@ fn with_moves(walk: &Walk, mut done: Vec<Reading>) -> Vec<Reading> {
 fn item(walk: &Walk, block: usize) -> Item {
     let b = &walk.blocks[block];
     Item { first: b.first, count: b.count, block: Some(block) }
-}
-
-/// The holes of a walk.
-pub(super) fn holes(walk: &Walk) -> Vec<Hole> {
-    let mut holes = Vec::new();
-    let mut at = 0;
-    for (next, block) in walk.blocks.iter().enumerate() {
-        if block.first > at {
-            holes.push(Hole { first: at, end: block.first, next });
-        }
-        at = block.end();
-    }
-    if walk.sectors > at {
-        holes.push(Hole { first: at, end: walk.sectors, next: walk.blocks.len() });
-    }
-    holes
 }
 
 /// The entries of the table that fill a hole just so.

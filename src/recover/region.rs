@@ -9,9 +9,10 @@ use crate::godot::slots::SlotFormula;
 use crate::limits::Limits;
 use crate::recover::align::Posterior;
 use crate::recover::evidence::Rates;
-use crate::recover::pass;
+use crate::recover::gaps::{self, Followed};
 use crate::recover::reading::{Reading, is_doubled};
 use crate::recover::walk::{self, Walk};
+use crate::recover::weights;
 use crate::save::{Listed, Region, SlotPositions};
 use crate::source::Source;
 
@@ -163,7 +164,7 @@ impl Case {
     /// Whether it has so many entries, or so many blocks without one, that one or a few of them do not change how likely others are gone.
     #[must_use]
     pub const fn is_large(&self) -> bool {
-        self.entries.len() > pass::LARGE || self.walk.blocks.len() > pass::LARGE
+        self.entries.len() > weights::LARGE || self.walk.blocks.len() > weights::LARGE
     }
 
     /// Whether the table explains the walk as it is: every entry a whole block of its length, in a row without gaps,
@@ -180,8 +181,18 @@ impl Case {
             }
             at += entry.count;
         }
-        let entries: Vec<(u32, u32)> = self.entries.iter().map(|e| (e.first, e.count)).collect();
-        self.walk.sectors == at && (entries.len() > LARGE || !is_doubled(&self.walk, &entries))
+        self.walk.sectors == at && (self.entries.len() > LARGE || !is_doubled(&self.walk, &self.sectors()))
+    }
+
+    /// The first sectors and counts of its entries, in the order of their sectors.
+    #[must_use]
+    pub fn sectors(&self) -> Vec<(u32, u32)> {
+        self.entries.iter().map(|entry| (entry.first, entry.count)).collect()
+    }
+
+    /// Follows its table and its walk. `None` where there is too much to compare.
+    pub(super) fn follow(&self) -> Option<Followed> {
+        gaps::follow(&self.walk, &self.sectors(), &[])
     }
 
     /// The sector after the last that the table knows.

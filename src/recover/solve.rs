@@ -149,13 +149,12 @@ pub(super) fn likely_in_order(case: &Case) -> Vec<(u32, usize)> {
 
 /// What the order alone says of a region.
 fn first(case: &Case) -> State {
-    let entries: Vec<(u32, u32)> = case.entries.iter().map(|e| (e.first, e.count)).collect();
     let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
     let n = counts.len().max(1) as f64;
     if case.is_intact() {
         return State::intact(case);
     }
-    let mut readings = readings(&case.walk, &entries);
+    let mut readings = readings(&case.walk, &case.sectors());
     let rate = (ORDER.first_rate / (n + ORDER.first_rate)).min(ORDER.largest_first_rate);
     let mut rates = Rates { gone: rate, shrunk: rate };
     let mut posterior = Posterior::default();

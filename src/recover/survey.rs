@@ -14,7 +14,7 @@ use crate::recover::bits;
 use crate::recover::contradicted::{NEARLY_ALL, doubt_seams, table_contradicts};
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{self, listed, table_matches_sectors};
-use crate::recover::gaps;
+use crate::recover::item::holes;
 use crate::recover::mended::{Mended, is_gap};
 use crate::recover::reading;
 use crate::recover::region::{Candidate, Case};
@@ -75,11 +75,12 @@ fn exact(case: &Case) -> Vec<(usize, usize)> {
     own.iter().enumerate().filter_map(|(i, block)| block.filter(|&b| claims[b] == 1).map(|b| (i, b))).collect()
 }
 
-/// The slots of the entries that alone lead to a whole block of their length, and these blocks.
-fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
+/// The slots of the entries that alone lead to a whole block of their length, and these blocks. If some do so `by_chance`, only of those
+/// among others.
+fn exact_anchors(case: &Case, by_chance: bool) -> Vec<(u32, usize)> {
     let exact = exact(case);
     let anchor = |&(i, block): &(usize, usize)| (case.entries[i].slot, block);
-    if !leads_by_chance(case, exact.len()) {
+    if !by_chance {
         return exact.iter().map(anchor).collect();
     }
     let is_among_others = |&&(i, _): &&(usize, usize)| {
@@ -92,12 +93,14 @@ fn exact_anchors(case: &Case) -> Vec<(u32, usize)> {
     exact.iter().filter(is_among_others).map(anchor).collect()
 }
 
-/// Whether the entries of a large region that lead to whole blocks, `exact` in number, may do so by chance: the engine moved blocks after
-/// it wrote the table, so many other entries lead to none. Where blocks are only damaged, their order keeps no more of them.
-fn leads_by_chance(case: &Case, exact: usize) -> bool {
-    let all = case.entries.len() as f64;
-    let is_more = || gaps::follow_region(case).is_none_or(|by_order| by_order.kept as f64 > exact as f64 + MOVED * all);
-    case.is_large() && is_packed(case) && (exact as f64) < NEARLY_ALL * all && is_more()
+/// Whether the entries of a large region that lead to whole blocks may do so by chance: the engine moved blocks after it wrote the table,
+/// so many other entries lead to none. If blocks are only damaged, the order of the sectors keeps no more of them.
+fn leads_by_chance(case: &Case) -> bool {
+    if !case.is_large() || !is_packed(case) {
+        return false;
+    }
+    let (exact, all) = (exact(case).len() as f64, case.entries.len() as f64);
+    exact < NEARLY_ALL * all && case.follow().is_none_or(|by_order| by_order.kept as f64 > exact + MOVED * all)
 }
 
 /// Whether the entries lead to sectors in a row, as the engine writes them, none of them behind the end of the file.
@@ -111,7 +114,7 @@ pub(super) fn anchors_of_table(case: &Case) -> Option<Vec<(u32, usize)>> {
     if repeated_pairs(case).next().is_some() || !matches!(way(case, None, &Weights::default(), false), Way::Table(_)) {
         return None;
     }
-    let anchors = exact_anchors(case);
+    let anchors = exact_anchors(case, leads_by_chance(case));
     if anchors.len() < case.walk.blocks.len() {
         let mut shifts = Shifts::find(case);
         shifts.compare(case, &anchors);
@@ -126,7 +129,7 @@ pub(super) fn anchors_of_table(case: &Case) -> Option<Vec<(u32, usize)>> {
 /// a damaged entry leads, or would lead with a bit or two changed. At most one entry in 50 may be damaged: where more are, they may be
 /// those of blocks that moved.
 fn only_entries_are_damaged(case: &Case, weights: &Weights) -> bool {
-    let anchors = exact_anchors(case);
+    let anchors = exact_anchors(case, false);
     let damaged = damaged_entries(case, &anchors);
     let owned: HashSet<usize> = anchors.iter().map(|(_, block)| *block).collect();
     let left: Vec<usize> = (0..case.walk.blocks.len()).filter(|block| !owned.contains(block)).collect();
@@ -179,10 +182,10 @@ fn way(case: &Case, split: Option<&Split>, weights: &Weights, near: bool) -> Way
 
 /// Whether more blocks are in the order of the table than where its entries lead, `exact` in number.
 fn moves_blocks(case: &Case, exact: usize) -> bool {
-    if reading::holes(&case.walk).len() <= reading::BREAKS {
+    if holes(&case.walk).len() <= reading::BREAKS {
         return true;
     }
-    gaps::follow_region(case).is_some_and(|followed| followed.is_in_order() && followed.kept > exact)
+    case.follow().is_some_and(|followed| followed.is_in_order() && followed.kept > exact)
 }
 
 /// Finds the places of the blocks of regions of one forest. Regions that need nothing help to place the others.
@@ -199,13 +202,14 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let mut shifts: Vec<Shifts> = parallel::map(members, shifts);
     let mut ways: Vec<Way> =
         members.iter().map(|member| way(member.case, member.split, weights, member.near)).collect();
+    let by_chance: Vec<bool> = cases.iter().map(|case| leads_by_chance(case)).collect();
     // Whether the table contradicts the order of the sectors, or is followed although most of it may fit by chance.
     let mut by_table = parallel::map_indices(ways.len(), |r| {
         let case = cases[r];
         match &ways[r] {
-            Way::Table(part) => !members[r].near && leads_by_chance(case, part.of[0].len()),
+            Way::Table(_) => !members[r].near && by_chance[r],
             Way::Order if splits[r].is_none() && !case.is_large() => {
-                table_contradicts(case, &exact_anchors(case), &solve::likely_in_order(case))
+                table_contradicts(case, &exact_anchors(case, false), &solve::likely_in_order(case))
             }
             Way::Order | Way::Mended(_) => false,
         }
@@ -216,19 +220,20 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         }
     }
     let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, weights, watch);
-    for (((case, order), shifts), by_table) in cases.iter().zip(&mut by_order).zip(&mut shifts).zip(&mut by_table) {
+    let regions = cases.iter().zip(&by_chance).zip(&mut by_order).zip(&mut shifts).zip(&mut by_table);
+    for ((((case, &by_chance), order), shifts), by_table) in regions {
         let certain: Vec<(u32, usize)> = match &*order {
             Some(order) if order.as_listed => continue,
             Some(order) => {
                 let certain = order.placed.iter().filter(|p| p.certainty == Certainty::Certain);
                 certain.map(|p| (p.slot, p.block)).collect()
             }
-            None => exact_anchors(case),
+            None => exact_anchors(case, by_chance),
         };
         shifts.compare(case, &certain);
         let is_contradicted = |order: &Solved| {
             let placed: Vec<(u32, usize)> = order.placed.iter().map(|placed| (placed.slot, placed.block)).collect();
-            table_contradicts(case, &exact_anchors(case), &placed)
+            table_contradicts(case, &exact_anchors(case, by_chance), &placed)
         };
         *by_table = !shifts.is_mixed && (*by_table || order.as_ref().is_some_and(is_contradicted));
         if shifts.is_mixed || *by_table {
@@ -239,10 +244,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let lost_entries: Vec<bool> =
         ways.iter().map(|way| matches!(way, Way::Mended(mended) if !mended.is_complete())).collect();
     drop(ways);
-    let start = |((member, order), shifts): ((&Member<'_>, &Option<Solved>), &Shifts)| {
-        if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), shifts, weights) }
+    let start = |r: usize| match members[r].near {
+        true => start_near(cases[r], by_chance[r]),
+        false => start(cases[r], by_order[r].as_ref(), &shifts[r], by_chance[r], weights),
     };
-    let starts: Vec<Start> = members.iter().zip(&by_order).zip(&shifts).map(start).collect();
+    let starts: Vec<Start> = (0..members.len()).map(start).collect();
     let needed = starts.iter().any(|start| !start.loose.is_empty());
     let check = starts.iter().any(|start| start.check);
     let made = if needed || check {
@@ -315,7 +321,7 @@ fn exchange_again(
     let cases: Vec<&Case> = members.iter().map(|member| member.case).collect();
     let start = |(r, member): (usize, &Member<'_>)| {
         if member.near {
-            return start_near(member.case);
+            return start_near(member.case, leads_by_chance(member.case));
         }
         let certain = solved[r].placed.iter().filter(|placed| placed.certainty == Certainty::Certain);
         let anchors: Vec<(u32, usize)> = certain.map(|placed| (placed.slot, placed.block)).collect();
@@ -449,8 +455,8 @@ fn ordered(case: &Case, split: Option<&Split>, mended: Option<&Mended>, solver: 
 }
 
 /// What is known of a region next to those that are solved.
-fn start_near(case: &Case) -> Start {
-    let anchors = exact_anchors(case);
+fn start_near(case: &Case, by_chance: bool) -> Start {
+    let anchors = exact_anchors(case, by_chance);
     let is_partial = anchors.len() < case.entries.len().max(case.walk.blocks.len());
     Start { anchors, is_partial, ..Start::default() }
 }
@@ -476,7 +482,7 @@ fn repeated(case: &Case) -> Vec<u32> {
 }
 
 /// What is known of a region before its unowned blocks are placed.
-fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights) -> Start {
+fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, by_chance: bool, weights: &Weights) -> Start {
     let blocks = &case.walk.blocks;
     let mut start = Start::default();
     match order {
@@ -496,7 +502,7 @@ fn start(case: &Case, order: Option<&Solved>, shifts: &Shifts, weights: &Weights
             (start.by_order, start.check) = (true, true);
         }
         None => {
-            start.anchors = exact_anchors(case);
+            start.anchors = exact_anchors(case, by_chance);
             start.check = true;
             start.gap = case.gap;
             start.repeated = repeated(case);

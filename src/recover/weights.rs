@@ -153,6 +153,10 @@ pub(super) struct OrderWeights {
     pub largest_first_rate: f64,
 }
 
+/// Entries, or blocks, from which on a region is large. All numbers of entries gone then share the odds that an entry is gone: of many, one
+/// more or less does not change them. Chosen.
+pub(super) const LARGE: usize = 1024;
+
 /// The numbers by which the lost entries of a table are counted (`gaps.rs`). Probabilities from 0 to 1; the others are logarithms of odds.
 pub(super) struct GapWeights {
     /// First guesses of the shares of entries that are gone, and that shrank; measured anew in each of so many rounds. Chosen.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::bytes::Span;
 use crate::draft;
 use crate::recover::decide::Certainty;
+use crate::recover::item::holes;
 use crate::recover::region::Listing;
 use crate::recover::walk;
 use crate::repair::decision::{Decision, Origin};
@@ -92,20 +93,9 @@ impl Placing<'_, '_> {
     /// Runs of sectors without a whole block, up to the last block or entry.
     fn holes(&self) -> Vec<(u32, u32)> {
         let case = self.case();
-        let blocks = &case.walk.blocks;
-        let last = blocks.last().map_or(0, walk::Walked::end).max(case.table_end()).min(case.walk.sectors);
-        let mut holes = Vec::new();
-        let mut at = 0;
-        for block in blocks {
-            if block.first > at {
-                holes.push((at, block.first));
-            }
-            at = block.end();
-        }
-        if last > at {
-            holes.push((at, last));
-        }
-        holes
+        let last = case.walk.blocks.last().map_or(0, walk::Walked::end).max(case.table_end());
+        let holes = holes(&case.walk).into_iter().map(|hole| (hole.first, hole.end.min(last)));
+        holes.filter(|(first, end)| first < end).collect()
     }
 
     /// The bytes of a run of sectors, those behind the end of the file left out; `None` when all of them are zero.

@@ -12,7 +12,7 @@ use crate::check::Options;
 use crate::check::report::Report;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::container::{LEAST, is_container};
-use crate::godot::region::sectors_for;
+use crate::godot::region::{MOST_SECTORS, sectors_for};
 use crate::save::{Listed, Owner, Region, Run, Scratch};
 use crate::source::Source;
 
@@ -204,7 +204,7 @@ impl<S: Source> Walk<'_, S> {
         let size = u32::from_le_bytes([*s0, *s1, *s2, *s3]);
         let fits = size >= LEAST
             && at + 4 + u64::from(size) <= last
-            && sectors_for(size.into(), self.region.header.format.sector_size) <= 255;
+            && sectors_for(size.into(), self.region.header.format.sector_size) <= MOST_SECTORS;
         Ok((fits && is_container(container, size)).then_some(size))
     }
 
