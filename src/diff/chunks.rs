@@ -139,21 +139,16 @@ pub fn chunks(
                 Some(What::Removed) => removed.push(change(What::Removed)),
                 Some(What::Added) => added.push(change(What::Added)),
                 Some(what) => {
-                    match &what {
-                        What::Changed(changed) => {
-                            summary.changed += 1;
-                            summary.voxels += changed.voxels;
-                        }
-                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
-                        What::Added | What::Removed | What::Moved { .. } => {}
-                    }
+                    summary.count(&what);
                     sink(change(what));
                 }
             }
         }
     }
-    (summary.removed, summary.added) = (removed.len() as u64, added.len() as u64);
-    removed.into_iter().chain(added).for_each(&mut sink);
+    for change in removed.into_iter().chain(added) {
+        summary.count(&change.what);
+        sink(change);
+    }
     for (save, dir, room) in [(save_a, dir_a, &a), (save_b, dir_b, &b)] {
         if room.paks.iter().any(|pak| pak.source.changed().unwrap_or(true)) {
             return Err(Error::Changed(save.shown(&dir.dir).into()));

@@ -179,7 +179,7 @@ impl Other {
     /// What the save that `side` is not has, with its name.
     #[must_use]
     pub fn words(self, side: Side, name: impl Fn(Side) -> &'static str) -> String {
-        let other = name(if side == Side::A { Side::B } else { Side::A });
+        let other = name(side.other());
         match self {
             Self::Whole => format!("whole in {other}"),
             Self::Missing => format!("missing in {other}"),
@@ -189,6 +189,24 @@ impl Other {
 }
 
 impl Side {
+    /// The side that this is not.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
+    /// `A` or `B`.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+
     /// `a` or `b`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -200,16 +218,27 @@ impl Side {
 }
 
 impl Summary {
-    /// Counts a block that cannot be read in one save.
-    fn count_unreadable(&mut self, side: Side, other: Option<Other>) {
-        self.unreadable += 1;
-        let counts = match other {
-            Some(Other::Whole) => &mut self.whole_in,
-            Some(Other::Missing) => &mut self.missing_in,
-            Some(Other::Unreadable) | None => return,
-        };
-        let [of_a, of_b] = counts;
-        *(if side == Side::A { of_b } else { of_a }) += 1;
+    /// Counts a difference.
+    fn count(&mut self, what: &What) {
+        match what {
+            What::Added => self.added += 1,
+            What::Removed => self.removed += 1,
+            What::Moved { .. } => self.moved += 1,
+            What::Changed(change) => {
+                self.changed += 1;
+                self.voxels += change.voxels;
+            }
+            What::Unreadable { side, other, .. } => {
+                self.unreadable += 1;
+                let counts = match other {
+                    Some(Other::Whole) => &mut self.whole_in,
+                    Some(Other::Missing) => &mut self.missing_in,
+                    Some(Other::Unreadable) | None => return,
+                };
+                let [in_a, in_b] = counts;
+                *(if *side == Side::A { in_b } else { in_a }) += 1;
+            }
+        }
     }
 
     /// Whether something differs, as far as the saves could be compared.
@@ -365,14 +394,7 @@ impl Compared<'_> {
                     moves.note(pair.a, pair.b, hashes);
                 }
                 for what in changes {
-                    match &what {
-                        What::Changed(change) => {
-                            summary.changed += 1;
-                            summary.voxels += change.voxels;
-                        }
-                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
-                        What::Added | What::Removed | What::Moved { .. } => {}
-                    }
+                    summary.count(&what);
                     if let Some(at) = pair.a.or(pair.b) {
                         sink(Change { lod, position: at.position, across: 1, what });
                     }
@@ -389,8 +411,9 @@ impl Compared<'_> {
         self.bare(lod, ia, ib, summary, sink);
         let settled = moves.match_moves(|from, to| self.is_same_content(from, to));
         for (position, to) in settled.moved {
-            summary.moved += 1;
-            sink(Change { lod, position, across: 1, what: What::Moved { to } });
+            let what = What::Moved { to };
+            summary.count(&what);
+            sink(Change { lod, position, across: 1, what });
         }
         for (positions, what, other) in
             [(settled.removed, What::Removed, (Side::B, self.b)), (settled.added, What::Added, (Side::A, self.a))]
@@ -404,11 +427,7 @@ impl Compared<'_> {
                     other: Some(Other::Whole),
                 });
                 let what = unread.unwrap_or_else(|| what.clone());
-                match &what {
-                    What::Removed => summary.removed += 1,
-                    What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
-                    _ => summary.added += 1,
-                }
+                summary.count(&what);
                 sink(Change { lod, position, across: 1, what });
             }
         }
@@ -429,9 +448,9 @@ impl Compared<'_> {
                     .and_then(|()| world.instances(buffer).map(<[u8]>::to_vec))
             };
             if read(self.a, a, &mut buffers.a) != read(self.b, b, &mut buffers.b) {
-                summary.changed += 1;
-                let change = BlockChange { instances: true, ..BlockChange::default() };
-                sink(Change { lod, position, across: 1, what: What::Changed(change) });
+                let what = What::Changed(BlockChange { instances: true, ..BlockChange::default() });
+                summary.count(&what);
+                sink(Change { lod, position, across: 1, what });
             }
         }
     }
@@ -482,7 +501,8 @@ impl Compared<'_> {
         let states = [state(pair.a.is_some(), block_a.is_some()), state(pair.b.is_some(), block_b.is_some())];
         for what in &mut changes {
             if let What::Unreadable { side, other, .. } = what {
-                *other = Some(if *side == Side::A { states[1] } else { states[0] });
+                let [in_a, in_b] = states;
+                *other = Some(if *side == Side::A { in_b } else { in_a });
             }
         }
         let hashes = [block_a.as_ref().and_then(compare::content), block_b.as_ref().and_then(compare::content)];

@@ -89,16 +89,7 @@ impl Sizes {
                 summary.same += same;
                 summary.holes += holes;
                 for (position, across, what) in changes {
-                    match &what {
-                        What::Changed(change) => {
-                            summary.changed += 1;
-                            summary.voxels += change.voxels;
-                        }
-                        What::Unreadable { side, other, .. } => summary.count_unreadable(*side, *other),
-                        What::Added => summary.added += 1,
-                        What::Removed => summary.removed += 1,
-                        What::Moved { .. } => summary.moved += 1,
-                    }
+                    summary.count(&what);
                     sink(Change { lod: ia.lod, position, across, what });
                 }
             }
@@ -114,9 +105,9 @@ impl Sizes {
         bare.sort_by_key(|place| order(*place));
         for place in bare {
             let (position, across) = self.reported(place);
-            summary.changed += 1;
-            let change = BlockChange { instances: true, ..BlockChange::default() };
-            sink(Change { lod: ia.lod, position, across, what: What::Changed(change) });
+            let what = What::Changed(BlockChange { instances: true, ..BlockChange::default() });
+            summary.count(&what);
+            sink(Change { lod: ia.lod, position, across, what });
         }
     }
 
@@ -283,7 +274,7 @@ impl Comparing<'_> {
             let corner = self.sizes.corner(at.position);
             let part = Cube::cut(&large, corner.map(usize::from), small);
             let part = parts.attach_items(corner, Block { version: large.version, ..part.block(&mut uniform) });
-            match block(world, at, buffer, if side == Side::A { Side::B } else { Side::A }) {
+            match block(world, at, buffer, side.other()) {
                 Ok(other) if side == Side::A => {
                     self.merge(&mut all, corner, self.change(&part, &other));
                 }
@@ -309,7 +300,7 @@ impl Comparing<'_> {
             let mut filled = Vec::new();
             let nothing = nothing.block(&mut filled);
             let step = |i: u16| i.saturating_mul(small);
-            let theirs = if side == Side::A { Side::B } else { Side::A };
+            let theirs = side.other();
             let may_be_unread = unread_at(world, theirs, self.lod, self.sizes.small_blocks(unit.place)).is_some();
             for corner in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| [x, y, z].map(step)))) {
                 if there.contains(&corner) {

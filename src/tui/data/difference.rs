@@ -112,8 +112,7 @@ impl FoundChange {
             What::Removed => (Fate::Removed, More::Nothing),
             What::Moved { to } => (Fate::Moved, More::To(*to)),
             What::Unreadable { side, why, other } => {
-                let name = |side| if side == Side::A { "A" } else { "B" };
-                let other = other.map_or_else(String::new, |other| format!("; {}", other.words(*side, name)));
+                let other = other.map_or_else(String::new, |other| format!("; {}", other.words(*side, Side::letter)));
                 (Fate::Unreadable, More::Why(*side, printable(&format!("{why}{other}"))))
             }
             What::Changed(block) => {

@@ -3,7 +3,6 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::look;
-use crate::diff::Side;
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::printable::triple;
 use crate::tui::canvas::Canvas;
@@ -104,7 +103,6 @@ fn percent(some: u64, all: u64) -> String {
 
 /// What became of a block, without its position.
 pub(super) fn says(difference: &Difference, change: &Changed) -> String {
-    let side = |side| if side == Side::A { "A" } else { "B" };
     match change.fate {
         Fate::Added => "added: in B only".into(),
         Fate::Removed => "removed: in A only".into(),
@@ -113,7 +111,7 @@ pub(super) fn says(difference: &Difference, change: &Changed) -> String {
             format!("moved to {to}")
         }
         Fate::Unreadable => match difference.why(change) {
-            Some((of, why)) => format!("unreadable in {}: {}", side(of), crate::damage::with_titles(why)),
+            Some((of, why)) => format!("unreadable in {}: {}", of.letter(), crate::damage::with_titles(why)),
             None => "unreadable".into(),
         },
         Fate::Changed => {
