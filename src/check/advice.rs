@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check::cause::{is_of, saves_of};
 use crate::check::causes::OLD_FORMULA;
-use crate::check::finding::Finding;
+use crate::check::finding::{BlockAt, Finding};
 use crate::check::save_arguments::{SaveArguments, converted_path, copied_path, old_path, repaired_path};
 use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
@@ -88,7 +88,7 @@ pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
 #[must_use]
 pub fn advise(finding: &Finding, save: &SaveArguments) -> String {
     let text = with_paths(advice_about(finding, save), save);
-    let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+    let block = finding.block.and_then(BlockAt::place);
     with_block(text, block)
 }
 
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_command_about_a_block_has_its_position() {
-        let at = |lod, position| crate::check::BlockAt { lod, position };
+        let at = |lod, position| BlockAt { lod, position };
         let advise = |block| {
             let damage = Damage::new(Code::InstancesTwice, crate::bytes::Span::default(), "layer");
             let finding = Finding::of_block("r.0.0.0.vxr".into(), block, crate::bytes::Span::default(), damage);

@@ -20,6 +20,14 @@ pub struct BlockAt {
     pub position: Option<[i32; 3]>,
 }
 
+impl BlockAt {
+    /// Its LOD and its position, if that is known.
+    #[must_use]
+    pub fn place(self) -> Option<(u8, [i32; 3])> {
+        Some((self.lod, self.position?))
+    }
+}
+
 /// One thing that is wrong with a save.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {

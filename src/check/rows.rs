@@ -8,7 +8,7 @@ use crate::check::left_out::{
 };
 use crate::check::pass_on::PassOn;
 use crate::check::row::Row;
-use crate::check::{Finding, Level, Options, Report, RowTable, check_into, map, pak, region, run, stream};
+use crate::check::{BlockAt, Finding, Level, Options, Report, RowTable, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
 use crate::save::{File, Kind, RegionFile, Save};
 use crate::source::OpenError;
@@ -213,7 +213,7 @@ impl Compared {
         run(save, &options.level(Level::Semantic), |finding| {
             // An unowned block is in no row, whatever position it belongs to.
             let block = finding.block.filter(|_| !finding.code().is_unowned());
-            if let Some((lod, position)) = block.and_then(|block| Some((block.lod, block.position?))) {
+            if let Some((lod, position)) = block.and_then(BlockAt::place) {
                 codes.entry((Arc::clone(&finding.file), lod, position)).or_default().insert(finding.code());
             }
         });

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::color::Rgb;
 use super::source::Source;
-use crate::check::Finding;
+use crate::check::{BlockAt, Finding};
 use crate::damage::{Code, Level};
 use crate::repair::{Action, Certainty, Fate, Plan, fates};
 use crate::save::Save;
@@ -240,7 +240,7 @@ impl Marks {
 
     /// Marks the block of a finding, when it is about one.
     pub fn add(&mut self, finding: &Finding) {
-        let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+        let block = finding.block.and_then(BlockAt::place);
         if let (Some((lod, position)), Some(mark)) = (block, Mark::for_code(finding.code())) {
             self.put(lod, position, mark);
         }

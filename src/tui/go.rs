@@ -6,7 +6,7 @@ use super::history::Location;
 use super::pane::Pane;
 use super::{App, Bytes, Focus};
 use crate::bytes::Span;
-use crate::check::Finding;
+use crate::check::{BlockAt, Finding};
 use crate::damage::Space;
 use crate::picture::Look;
 use crate::repair::preview::LineAt;
@@ -96,7 +96,7 @@ pub fn link_finding(app: &mut App, number: usize) {
     select_file(app, item);
     // A finding about a file as such leaves its first block selected.
     app.first_selected = None;
-    let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+    let block = finding.block.and_then(BlockAt::place);
     let bytes = finding_bytes(app, &finding);
     begin_navigation(app, PendingTarget { item, slot: None, block, bytes });
 }

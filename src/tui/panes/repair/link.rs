@@ -2,7 +2,7 @@
 
 use super::{Preview, PreviewLine, preview};
 use crate::bytes::Span;
-use crate::check::Finding;
+use crate::check::{BlockAt, Finding};
 use crate::damage::Space;
 use crate::repair::preview::LineAt;
 use crate::save::File;
@@ -81,7 +81,7 @@ fn selected_place(app: &App) -> Option<LineAt> {
 
 /// The block that a finding is about.
 fn place_of_finding(finding: &Finding) -> Option<(u8, [i32; 3])> {
-    finding.block.and_then(|block| Some((block.lod, block.position?)))
+    finding.block.and_then(BlockAt::place)
 }
 
 /// The selected finding, unless something else was selected since.

@@ -1,5 +1,6 @@
 //! The cursor and the selection: each follows the other.
 
+use crate::check::BlockAt;
 use crate::damage::Space;
 use crate::godot::textures::{INDICES, WEIGHTS};
 use crate::picture::legend::lods;
@@ -171,7 +172,7 @@ fn follow_finding(app: &mut App) {
     }
     app.panes.world.followed = finding;
     let block = finding.and_then(|number| app.findings.list.get(number)?.block);
-    let place = block.and_then(|block| Some((block.lod, block.position?)));
+    let place = block.and_then(BlockAt::place);
     let (Some((lod, position)), Some(ready)) = (place, super::ready(app).cloned()) else { return };
     let (corner, block) = (ready.source.corner(lod, position), ready.source.block(lod));
     app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
@@ -373,7 +374,7 @@ fn finding_under_cursor(
     let number = app.selection.finding?;
     let finding = app.findings.list.get(number)?;
     let item = app.findings.items.get(number).copied().flatten();
-    let name = match finding.block.and_then(|block| Some((block.lod, block.position?))) {
+    let name = match finding.block.and_then(BlockAt::place) {
         None => (item == file).then(String::new)?,
         about if about == block => String::new(),
         Some((lod, position)) => {
