@@ -17,7 +17,7 @@ use voxscope::save::{Options, Save, Scratch};
 use voxscope::source::Source;
 
 use common::reliability::{Reliability, at_most};
-use common::truth::{Signature, signature, truth};
+use common::truth::{Signature, each_block, signature, truth};
 
 #[derive(Default, Debug, Clone)]
 struct Score {
@@ -161,16 +161,11 @@ fn golden_cases() {
 /// What the table of a save gives at each position, when it is a whole block.
 fn listed(save: &Save) -> Vec<([i32; 3], Signature)> {
     let mut found = Vec::new();
-    let mut scratch = Scratch::default();
-    for (forest, file) in save.regions() {
-        let mut region = save.region(forest, file).unwrap().unwrap();
-        let slots = region.slots(&mut scratch).unwrap();
-        for listed in region.entries.clone() {
-            let view = region.view(listed.entry, &mut scratch).unwrap();
-            let (true, Some(block)) = (view.damage.is_empty(), &view.block) else { continue };
-            found.push((region.block_position(listed.slot, slots).unwrap(), signature(block)));
+    each_block(save, |(_, position), view| {
+        if let (true, Some(block)) = (view.damage.is_empty(), &view.block) {
+            found.push((position, signature(block)));
         }
-    }
+    });
     found
 }
 

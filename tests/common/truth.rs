@@ -6,7 +6,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::Storage;
-use voxscope::save::{Options, Save, Scratch};
+use voxscope::save::{Options, Save, Scratch, View};
 
 /// A text for each channel: its value, or the hash of its voxels.
 pub type Signature = Vec<String>;
@@ -39,19 +39,24 @@ pub fn signature(block: &Block<'_>) -> Signature {
     block.channels.iter().map(one).collect()
 }
 
-/// The blocks of a copy by LOD and position, where its tables have them.
-pub fn placed(copy: &Path) -> HashMap<(u8, [i32; 3]), Signature> {
-    let copy = Save::open(copy, &Options::default()).unwrap();
+/// Reads each block that the tables of a save have, with its LOD and position.
+pub fn each_block(save: &Save, mut each: impl FnMut((u8, [i32; 3]), &View<'_>)) {
     let mut scratch = Scratch::default();
-    let mut placed = HashMap::new();
-    for (forest, file) in copy.regions() {
-        let mut region = copy.region(forest, file).unwrap().unwrap();
+    for (forest, file) in save.regions() {
+        let mut region = save.region(forest, file).unwrap().unwrap();
         let slots = region.slots(&mut scratch).unwrap();
         for listed in region.entries.clone() {
             let position = region.block_position(listed.slot, slots).unwrap();
-            let found = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
-            placed.insert((file.lod, position), found);
+            each((file.lod, position), &region.view(listed.entry, &mut scratch).unwrap());
         }
     }
+}
+
+/// The blocks of a copy by LOD and position, where its tables have them.
+pub fn placed(copy: &Path) -> HashMap<(u8, [i32; 3]), Signature> {
+    let mut placed = HashMap::new();
+    each_block(&Save::open(copy, &Options::default()).unwrap(), |place, view| {
+        placed.insert(place, signature(view.block.as_ref().unwrap()));
+    });
     placed
 }

@@ -23,6 +23,15 @@ fn on_killed() -> Driver {
     driver
 }
 
+/// The explorer on the line of an unowned block that may be tried in a place.
+fn on_unowned() -> Driver {
+    let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("8 home down down down down down");
+    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    driver
+}
+
 /// Selects the block at a position in the table of blocks.
 fn choose(driver: &mut Driver, at: [i32; 3]) {
     driver.keys("2 home");
@@ -94,10 +103,7 @@ fn a_click_keeps_the_cursor_on_a_line_about_no_block() {
 
 #[test]
 fn a_block_that_was_tried_is_selected_again_behind_it() {
-    let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
-    select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("8 home down down down down down");
-    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    let mut driver = on_unowned();
     let before = driver.app.selection.clone();
     driver.keys("enter z esc");
     assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
@@ -106,10 +112,7 @@ fn a_block_that_was_tried_is_selected_again_behind_it() {
 
 #[test]
 fn the_list_says_why_it_accepts_no_place() {
-    let mut driver = sized(&crash("crash_noise/mixed_1"), 120, 40);
-    select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("8 home down down down down down");
-    assert_eq!(title(&driver), "Sector 125", "{}", driver.text_screen());
+    let mut driver = on_unowned();
     driver.keys("o");
     let message = driver.app.message.clone().unwrap();
     assert!(message.contains("enter tries the block"), "{message}");

@@ -41,19 +41,24 @@ fn repaired(file: &Path, states: &States) -> (usize, BTreeSet<[i32; 3]>) {
     (right, wrong)
 }
 
+/// Fills sectors anywhere behind the table of a region with one byte.
+fn damage_sectors(file: &Path, sectors: usize, with: u8, seed: u64) {
+    let mut bytes = fs::read(file).unwrap();
+    let from = table_at(&bytes).end;
+    let mut random = Random::new(seed);
+    for _ in 0..sectors {
+        let at = from + random.below(bytes.len() - from) / 512 * 512;
+        let end = (at + 512).min(bytes.len());
+        bytes[at..end].fill(with);
+    }
+    fs::write(file, &bytes).unwrap();
+}
+
 /// In a table of few lengths many entries lead to whole blocks of their length that are not theirs.
 #[test]
 fn entries_that_lead_to_whole_blocks_by_chance_are_not_believed() {
     let (_dir, file, states) = killed(5);
-    let mut bytes = fs::read(&file).unwrap();
-    let from = table_at(&bytes).end;
-    let mut random = Random::new(5);
-    for _ in 0..60 {
-        let at = from + random.below(bytes.len() - from) / 512 * 512;
-        let end = (at + 512).min(bytes.len());
-        bytes[at..end].fill(0xff);
-    }
-    fs::write(&file, &bytes).unwrap();
+    damage_sectors(&file, 60, 0xff, 5);
     let (_, wrong) = repaired(&file, &states);
     assert!(wrong.len() <= states.len() / 1000, "{wrong:?}");
 }
@@ -62,16 +67,8 @@ fn entries_that_lead_to_whole_blocks_by_chance_are_not_believed() {
 #[test]
 fn damaged_blocks_of_a_killed_game_cost_no_other_block() {
     let (_dir, file, states) = killed(7);
-    let mut bytes = fs::read(&file).unwrap();
-    let from = table_at(&bytes).end;
-    let mut random = Random::new(7);
     let damaged = 40;
-    for _ in 0..damaged {
-        let at = from + random.below(bytes.len() - from) / 512 * 512;
-        let end = (at + 512).min(bytes.len());
-        bytes[at..end].fill(0);
-    }
-    fs::write(&file, &bytes).unwrap();
+    damage_sectors(&file, damaged, 0, 7);
     let (right, wrong) = repaired(&file, &states);
     assert!(right >= states.len() * 97 / 100 - damaged && wrong.len() <= 4, "{right} right, wrong: {wrong:?}");
 }
