@@ -221,7 +221,7 @@ fn compare(
     run_in_own_pool(|| run([&a, &b], against, key, worker))
 }
 
-/// What compares saves of which one is a directory with several worlds, and what shows two of them here.
+/// The commands that compare directories with several worlds, and two of these worlds here.
 fn several_words(a: &Save, b: &Save) -> String {
     let one = if World::are_several(a) { a } else { b };
     let (shown, [path_a, path_b]) = (printable::path(&one.path), [a, b].map(|save| printable::argument(&save.path)));
@@ -234,11 +234,11 @@ fn several_words(a: &Save, b: &Save) -> String {
     let pair = names(a).into_iter().find(|name| others.contains(name));
     let pair = pair.map_or_else(String::new, |name| {
         let [a, b] = [a, b].map(|save| printable::argument(&save.path.join(&name)));
-        format!("; `voxscope {a} --against {b}` shows one of them here")
+        format!(" `voxscope {a} --against {b}` shows two of them here.")
     });
     format!(
-        "{shown} holds several saves, and the explorer compares two. `voxscope diff {path_a} {path_b}` compares each with the one of \
-         its name{pair}"
+        "{shown} holds several saves, but the explorer compares two. `voxscope diff {path_a} {path_b}` compares the saves of equal \
+         names.{pair}"
     )
 }
 
