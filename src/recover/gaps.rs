@@ -29,6 +29,8 @@ pub(super) struct Followed {
     pub items: Vec<Item>,
     /// How many of the items are blocks that entries keep.
     pub kept: usize,
+    /// The log-odds of the whole way.
+    pub odds: f32,
     /// How many whole blocks and sectors of holes before the last of these belong to no entry.
     skipped: usize,
     /// How many entries inside have no block any more, and how many have one of fewer sectors.
@@ -244,8 +246,8 @@ impl Search<'_> {
                 }
             }
         }
-        let (end, found) = self.end(rows)?;
-        Some(self.trace(rows, end, found))
+        let (odds, end, found) = self.end(rows)?;
+        Some(self.trace(rows, end, found, odds))
     }
 
     fn odds(&self, count: u32) -> Odds {
@@ -307,9 +309,9 @@ impl Search<'_> {
         }
     }
 
-    /// Where the likeliest way ends: at the end of the table, with blocks behind it that were appended, or, where the file was cut
+    /// The log-odds of the likeliest way and where it ends: at the end of the table, with blocks behind it that were appended, or, where the file was cut
     /// off before that, with the last block.
-    fn end(&self, rows: &[Row]) -> Option<(usize, usize)> {
+    fn end(&self, rows: &[Row]) -> Option<(f32, usize, usize)> {
         let all = self.found.len();
         let last = rows.last()?;
         let mut best: Option<(f32, usize, usize)> = None;
@@ -328,14 +330,22 @@ impl Search<'_> {
         if last.first > self.walk.sectors {
             rows.iter().enumerate().for_each(|(n, row)| offer(row.at(all), n, all));
         }
-        best.map(|(_, row, found)| (row, found))
+        best
     }
 
-    fn trace(&self, rows: &[Row], end: usize, found: usize) -> Followed {
+    fn trace(&self, rows: &[Row], end: usize, found: usize, odds: f32) -> Followed {
         let (mut at, mut left) = (end, found);
         let entries = rows[..end].iter().filter(|row| matches!(row.place, Place::Entry(_))).count();
-        let mut followed =
-            Followed { lost: Vec::new(), inside: entries, items: Vec::new(), kept: 0, skipped: 0, gone: 0, shrunk: 0 };
+        let mut followed = Followed {
+            lost: Vec::new(),
+            inside: entries,
+            items: Vec::new(),
+            kept: 0,
+            odds,
+            skipped: 0,
+            gone: 0,
+            shrunk: 0,
+        };
         while at > 0 || left > 0 {
             let step = rows[at].step(left);
             let (passed, count) = match step {
