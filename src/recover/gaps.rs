@@ -7,10 +7,11 @@
 
 use crate::recover::evidence::Rates;
 use crate::recover::item::{Hole, Item, fits_entry, holes};
+use crate::recover::random::Random;
 use crate::recover::walk::Walk;
 use crate::recover::weights::GAPS;
 
-/// Most pairs of a place in the table and one in the walk that are kept: for each place in the table, the last ones of the walk.
+/// Most pairs of a place in the table and one in the walk that are kept.
 const MOST_CELLS: usize = 1 << 22;
 
 /// Most places in the table or the walk: entries, blocks, and sectors of gaps and holes.
@@ -85,10 +86,11 @@ enum Step {
     Skipped,
 }
 
-/// The ways to one place of the table, for each place of the walk in a band.
+/// The ways to one place of the table, for those places of the walk that likely ways lead to.
 struct Row {
     first: u32,
     place: Place,
+    /// The first of these places.
     from: usize,
     odds: Vec<f32>,
     steps: Vec<Step>,
@@ -96,8 +98,8 @@ struct Row {
 
 impl Row {
     fn clear(&mut self) {
-        self.odds.fill(f32::NEG_INFINITY);
-        self.steps.fill(Step::Never);
+        self.odds.clear();
+        self.steps.clear();
     }
 
     fn at(&self, found: usize) -> f32 {
@@ -109,7 +111,18 @@ impl Row {
     }
 
     fn offer(&mut self, found: usize, odds: f32, step: Step) {
-        let Some(k) = found.checked_sub(self.from).filter(|k| *k < self.odds.len()) else { return };
+        if self.odds.is_empty() {
+            self.from = found;
+        }
+        let before = self.from.saturating_sub(found);
+        self.odds.splice(..0, std::iter::repeat_n(f32::NEG_INFINITY, before));
+        self.steps.splice(..0, std::iter::repeat_n(Step::Never, before));
+        self.from -= before;
+        let k = found - self.from;
+        if k >= self.odds.len() {
+            self.odds.resize(k + 1, f32::NEG_INFINITY);
+            self.steps.resize(k + 1, Step::Never);
+        }
         if odds > self.odds[k] {
             (self.odds[k], self.steps[k]) = (odds, step);
         }
@@ -119,9 +132,18 @@ impl Row {
 /// Follows `entries` (their first sectors and lengths), which are in a row but for `gaps`. `None` where there is too much to
 /// compare.
 pub(super) fn follow(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Followed> {
+    search(walk, entries, gaps, None)
+}
+
+/// Follows entries without gaps: by the likeliest way, which is 0, or by another likely one.
+pub(super) fn follow_way(walk: &Walk, entries: &[(u32, u32)], way: u64) -> Option<Followed> {
+    search(walk, entries, &[], (way > 0).then_some(way))
+}
+
+fn search(walk: &Walk, entries: &[(u32, u32)], gaps: &[(u32, u32)], way: Option<u64>) -> Option<Followed> {
     let found = places_of_walk(walk)?;
-    let mut rows = rows(&found, entries, gaps)?;
-    let mut search = Search { walk, found: &found, lengths: Lengths::count(walk, entries), rates: GAPS.rates };
+    let mut rows = rows(entries, gaps)?;
+    let mut search = Search { walk, found: &found, lengths: Lengths::count(walk, entries), rates: GAPS.rates, way };
     let mut made = None;
     for _ in 0..GAPS.rounds {
         rows.iter_mut().for_each(Row::clear);
@@ -148,8 +170,8 @@ fn places_of_walk(walk: &Walk) -> Option<Vec<Found>> {
     Some(found)
 }
 
-/// The places of a table, each with its band of places of the walk: the game moves blocks down only.
-fn rows(found: &[Found], entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<Row>> {
+/// The places of a table.
+fn rows(entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<Vec<Row>> {
     let sectors = gaps.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
     if entries.len() as u64 + sectors > MOST_PLACES {
         return None;
@@ -162,17 +184,7 @@ fn rows(found: &[Found], entries: &[(u32, u32)], gaps: &[(u32, u32)]) -> Option<
     places.sort_by_key(|(first, _)| *first);
     let end = places.last().map_or(0, |&(first, place)| first + place.sectors());
     places.push((end, Place::End));
-    let most = MOST_CELLS / places.len();
-    let row = |(first, place): (u32, Place)| {
-        let from = found.partition_point(|found| found.first < first.saturating_sub(GAPS.distance));
-        let to = match place {
-            Place::End => found.len(),
-            _ => found.partition_point(|found| found.first <= first),
-        };
-        let from = from.max(to.saturating_sub(most));
-        let n = to + 1 - from;
-        Row { first, place, from, odds: vec![0.0; n], steps: vec![Step::Never; n] }
-    };
+    let row = |(first, place)| Row { first, place, from: 0, odds: Vec::new(), steps: Vec::new() };
     Some(places.into_iter().map(row).collect())
 }
 
@@ -218,6 +230,8 @@ struct Search<'a> {
     found: &'a [Found],
     lengths: Lengths,
     rates: Rates,
+    /// Which way is taken, other than the likeliest.
+    way: Option<u64>,
 }
 
 /// Logarithms of the odds of what an entry of some sectors may have.
@@ -235,15 +249,28 @@ impl Search<'_> {
     /// The likeliest way.
     fn run(&self, rows: &mut [Row]) -> Option<Followed> {
         rows.first_mut()?.offer(0, 0.0, Step::Skipped);
+        let mut random = self.way.map(Random::new);
+        let mut cells = 0;
         for at in 0..rows.len() {
             let (here, behind) = rows.split_at_mut(at + 1);
             let here = here.last_mut()?;
-            let odds = self.odds(here.place.sectors());
+            let mut odds = self.odds(here.place.sectors());
+            if let Some(random) = &mut random {
+                odds.damaged += random.gumbel() as f32;
+                odds.gone += random.gumbel() as f32;
+            }
             let best = here.odds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            for k in 0..here.odds.len() {
-                if here.odds[k] > best - BEAM {
+            let mut k = 0;
+            // What is skipped makes the row longer.
+            while let Some(&at) = here.odds.get(k) {
+                if at > best - BEAM {
                     self.go_on(here, here.from + k, behind, &odds);
                 }
+                k += 1;
+            }
+            cells += here.odds.len();
+            if cells > MOST_CELLS {
+                return None;
             }
         }
         let (odds, end, found) = self.end(rows)?;

@@ -31,6 +31,7 @@ pub mod pak;
 mod pass;
 pub mod placed_seams;
 pub mod quick;
+mod random;
 pub mod reading;
 pub mod region;
 pub mod scaled;

@@ -12,8 +12,13 @@ use crate::recover::weights::{LARGE, READING};
 /// Readings that are followed.
 const MOST: usize = 24;
 
-/// The first holes, which are read in every way; later ones only in one. With more of them, or a longer one than an entry can be, the
-/// likeliest way through all is followed as well. Large regions are read in that way alone: the cost of the others grows with the holes.
+/// Ways through the holes of a small region that are followed: what was in a long hole is often not clear from the lengths alone, and
+/// seams decide between the readings. Measured on saves of killed games with pages of zeros: with one way 17 of 26,000 blocks were
+/// certain in wrong places, with four 4, with ten 3.
+const WAYS: u64 = 8;
+
+/// The first holes, which are read in every way; later ones only in one. With more of them, or a longer one than an entry can be, likely
+/// ways through all are followed as well. Large regions are read in the likeliest way alone: the cost of the others grows with the holes.
 pub(super) const BREAKS: usize = 3;
 
 /// A sequence of blocks without anything between.
@@ -40,12 +45,16 @@ const ANY: (usize, usize) = (0, usize::MAX);
 pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let holes = holes(walk);
     let mut done: Vec<Reading> = Vec::new();
-    let is_wide = |hole: &Hole| hole.next < walk.blocks.len() && !fits_entry(hole.count());
-    if holes.len() > BREAKS || holes.iter().any(is_wide) {
-        done.extend(followed(walk, entries));
-        if entries.len() > LARGE {
-            return with_moves(walk, done);
-        }
+    let inside = || holes.iter().filter(|hole| hole.next < walk.blocks.len());
+    let is_large = entries.len() > LARGE;
+    let is_open = holes.len() > BREAKS || inside().any(|hole| !fits_entry(hole.count()));
+    if is_open || inside().next().is_some() {
+        let made = followed(walk, entries, if is_large { 1 } else { WAYS });
+        // A page of zeros leaves one hole where several blocks were. What has at most one block in each is read below.
+        done.extend(made.into_iter().filter(|reading| is_open || reading.torn > holes.len()));
+    }
+    if is_open && is_large {
+        return with_moves(walk, done);
     }
     let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
     let mut from = 0;
@@ -92,11 +101,20 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     with_moves(walk, done)
 }
 
-/// The likeliest way to read a walk with many or long holes: the damaged blocks in them have the lengths of entries.
-fn followed(walk: &Walk, entries: &[(u32, u32)]) -> Option<Reading> {
-    let items = gaps::follow(walk, entries, &[]).filter(Followed::is_in_order)?.items;
-    let torn = items.iter().filter(|item| item.block.is_none()).count();
-    Some(Reading { prior: -READING.tiled - READING.tile * torn as f64, items, moving: None, torn, gone: ANY })
+/// Likely ways to read a walk with many or long holes: the damaged blocks in them have the lengths of entries.
+fn followed(walk: &Walk, entries: &[(u32, u32)], ways: u64) -> Vec<Reading> {
+    let mut made: Vec<Reading> = Vec::new();
+    for way in 0..ways {
+        let Some(followed) = gaps::follow_way(walk, entries, way).filter(Followed::is_in_order) else { continue };
+        let items = followed.items;
+        if made.iter().any(|other| other.items == items) {
+            continue;
+        }
+        let torn = items.iter().filter(|item| item.block.is_none()).count();
+        let prior = -READING.tiled - READING.tile * torn as f64;
+        made.push(Reading { prior, items, moving: None, torn, gone: ANY });
+    }
+    made
 }
 
 /// Adds the readings in which sectors are there twice.

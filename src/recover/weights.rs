@@ -110,8 +110,10 @@ pub(super) struct OrderWeights {
     pub least_kept: f64,
     /// Least share of appended blocks that fit an entry that is gone. Chosen.
     pub least_found: f64,
-    /// A kept entry whose block is torn. Chosen.
+    /// A kept entry whose block is torn, if few are. Chosen.
     pub torn_odds: f64,
+    /// Where many are, it is as likely as the share of these among all blocks and so many more. Chosen: a killed game leaves one or two.
+    pub untorn: f64,
     /// An entry that is gone was written again with fewer sectors: a share of the rate of shrinking. Chosen.
     pub shrank_first: f64,
     /// The same where the block was written over a longer one. Chosen.
@@ -162,8 +164,6 @@ pub(super) struct GapWeights {
     /// First guesses of the shares of entries that are gone, and that shrank; measured anew in each of so many rounds. Chosen.
     pub rates: Rates,
     pub rounds: usize,
-    /// Sectors that blocks may have moved down. Chosen: bounds the work; 300 changes of blocks of three sectors are less.
-    pub distance: u32,
     /// A length that nothing else has, a block and a sector of a hole that belong to no entry, and a block that was appended. Chosen.
     pub rare: f64,
     pub skipped: f64,
@@ -178,7 +178,6 @@ pub(super) struct GapWeights {
 pub(super) const GAPS: GapWeights = GapWeights {
     rates: Rates { gone: 0.1, shrunk: 0.05 },
     rounds: 3,
-    distance: 1024,
     rare: -6.0,
     skipped: -6.0,
     skipped_sector: -2.0,
@@ -191,6 +190,7 @@ pub(super) const ORDER: OrderWeights = OrderWeights {
     least_kept: 0.05,
     least_found: 0.05,
     torn_odds: -3.0,
+    untorn: 20.0,
     shrank_first: 0.3,
     shrank_later: 0.05,
     lost_while_moving: 0.5,

@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::recover::assemble::board::Board;
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::puzzle::{NONE, Puzzle, Seams, UNITS};
-use crate::recover::assemble::random::Random;
+use crate::recover::random::Random;
 use crate::watch::Watch;
 
 /// How often it is done, each time with other random numbers. The best result counts.

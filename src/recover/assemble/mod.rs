@@ -28,7 +28,6 @@ mod links;
 mod matching;
 mod mixed;
 mod puzzle;
-mod random;
 mod renew;
 mod revise;
 mod seam_cache;

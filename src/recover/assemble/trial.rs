@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::recover::assemble::Start;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::links::Link;
-use crate::recover::assemble::random::Random;
+use crate::recover::random::Random;
 
 /// Places of a region that are tried, and blocks that are tried in each.
 const PLACES: usize = 256;

@@ -12,8 +12,8 @@ use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Growth, keep_best};
 use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::Link;
-use crate::recover::assemble::random::Random;
 use crate::recover::decide::Certainty;
+use crate::recover::random::Random;
 
 /// Known places that are tried, and the fewest that show something.
 const PLACES: usize = 256;

@@ -207,6 +207,27 @@ fn the_save_of_a_killed_game_that_is_cut_off_or_lost_many_entries() {
     assert!(found * 10 >= all * 6, "{found} of {all}");
 }
 
+/// A game was killed after it moved blocks, and a part of the file is zero. Which blocks were there is told by the lengths of the
+/// entries, and where these fit in several ways, by the seams of the blocks behind.
+#[test]
+fn the_save_of_a_killed_game_with_a_page_of_zeros() {
+    let format = voxscope::godot::region::Format { region_size: [8; 3], sector_size: 128, ..format() };
+    let mut land = Land::new(format, [0; 3], [8; 3]);
+    let mut random = Random::new(7);
+    (0..16).for_each(|_| land.grow([0; 3].map(|_| random.below(8) as i32)));
+    let whole = land.disk().clone();
+    let data = 20 + 8 * 8 * 8 * 4;
+    for (part, sectors) in [(1, 32), (2, 20), (3, 9)] {
+        land.disk().clone_from(&whole);
+        let from = data + (whole.len() - data) / 128 * part / 4 * 128;
+        land.disk()[from..from + sectors * 128].fill(0);
+        let mended = plain(&land.write(&format!("{sectors} sectors")));
+        assert_right(&mended, &land.truth, &[]);
+        let (found, all) = (mended.blocks.len(), land.truth.len());
+        assert!(found + sectors + 24 >= all, "{found} of {all} without {sectors} sectors");
+    }
+}
+
 /// Random bytes in place of most of a table are no entries of blocks that are lost.
 #[test]
 fn garbage_in_a_table_names_no_blocks() {

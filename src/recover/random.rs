@@ -33,6 +33,11 @@ impl Random {
         (self.next() as f64 / (1u64 << BITS) as f64).ln()
     }
 
+    /// A number of the Gumbel distribution: of ways whose log-odds each get one, the best is a draw from all.
+    pub fn gumbel(&mut self) -> f64 {
+        -(-self.least_gain().min(-f64::EPSILON)).max(f64::MIN_POSITIVE).ln()
+    }
+
     /// Whether a change is accepted, with a probability of e^`gain`.
     pub fn accepts(&mut self, gain: f64) -> bool {
         gain >= 0.0 || self.least_gain() < gain
