@@ -80,8 +80,6 @@ pub(super) struct KeptOdds {
     same: f64,
     /// For each different count of an entry, that of a block with fewer sectors.
     shorter: Vec<f64>,
-    /// What a torn block adds: the more of them a reading has, the less unlikely is each.
-    torn: f64,
 }
 
 /// One way to read a walk, compared with the table.
@@ -184,9 +182,6 @@ impl Pass<'_> {
                 .iter()
                 .map(|count| (shrunk / f64::from(count.saturating_sub(1).max(1))).ln())
                 .collect(),
-            torn: (self.reading.torn as f64 / (self.reading.items.len() as f64 + ORDER.untorn))
-                .ln()
-                .max(ORDER.torn_odds),
         }
     }
 
@@ -197,7 +192,7 @@ impl Pass<'_> {
             std::cmp::Ordering::Equal => kept.same,
             std::cmp::Ordering::Less => kept.shorter[self.common.count_of[entry]],
         };
-        let Some(block) = item.block else { return base + kept.torn };
+        let Some(block) = item.block else { return base + self.reading.torn_odds };
         let written_again = if item.count < count { rewritten(self.walk, block) } else { 0.0 };
         base + written_again + self.evidence.seam_odds(entry, block)
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::recover::gaps::{self, Followed};
 use crate::recover::item::{Hole, Item, fits_entry, holes};
 use crate::recover::walk::Walk;
-use crate::recover::weights::{LARGE, READING};
+use crate::recover::weights::{GAPS, LARGE, ORDER, READING};
 
 /// Readings that are followed.
 const MOST: usize = 24;
@@ -32,8 +32,16 @@ pub struct Reading {
     pub moving: Option<u32>,
     /// Items that are torn.
     pub torn: usize,
+    /// Log-odds of each of them where an entry keeps it.
+    pub torn_odds: f64,
     /// The least and the most entries that may be gone by it.
     pub gone: (usize, usize),
+}
+
+impl Reading {
+    const fn new(items: Vec<Item>) -> Self {
+        Self { items, prior: 0.0, moving: None, torn: 0, torn_odds: ORDER.torn_odds, gone: ANY }
+    }
 }
 
 /// The entries that may be gone before anything is known.
@@ -56,7 +64,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     if is_open && is_large {
         return with_moves(walk, done);
     }
-    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
+    let mut open = vec![Reading::new(Vec::new())];
     let mut from = 0;
     for (n, hole) in holes.iter().enumerate() {
         for reading in &mut open {
@@ -112,7 +120,7 @@ fn followed(walk: &Walk, entries: &[(u32, u32)], ways: u64) -> Vec<Reading> {
         }
         let torn = items.iter().filter(|item| item.block.is_none()).count();
         let prior = -READING.tiled - READING.tile * torn as f64;
-        made.push(Reading { prior, items, moving: None, torn, gone: ANY });
+        made.push(Reading { prior, torn, torn_odds: GAPS.damaged, ..Reading::new(items) });
     }
     made
 }
@@ -217,7 +225,7 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     let build = |Doubled { at, rest, prior, by }: Doubled| {
         let items: Vec<Item> = items[..=at].iter().copied().chain(rest.map(|b| item(walk, b))).collect();
         let torn = items.iter().filter(|i| i.block.is_none()).count();
-        Reading { items, prior, moving: Some(by), torn, gone: ANY }
+        Reading { prior, moving: Some(by), torn, torn_odds: reading.torn_odds, ..Reading::new(items) }
     };
     let mut found: Vec<Reading> = found.into_iter().map(build).collect();
     found.extend(overlaid(walk, reading));
@@ -248,7 +256,7 @@ fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
         rest.extend_from_slice(&items[j..]);
         let prior = reading.prior - READING.overlaid - (items.len() as f64).ln() - chance;
         let moving = Some(items[j].first - items[i].first);
-        Reading { prior, moving, torn: reading.torn, gone: ANY, items: rest }
+        Reading { prior, moving, torn: reading.torn, torn_odds: reading.torn_odds, ..Reading::new(rest) }
     };
     found.into_iter().map(each).collect()
 }
@@ -275,6 +283,6 @@ fn rows(walk: &Walk) -> Vec<usize> {
 #[must_use]
 pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
     let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
-    let reading = Reading { items, prior: 0.0, moving: None, torn: 0, gone: ANY };
+    let reading = Reading::new(items);
     walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > READING.is_doubled)
 }

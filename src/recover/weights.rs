@@ -110,10 +110,8 @@ pub(super) struct OrderWeights {
     pub least_kept: f64,
     /// Least share of appended blocks that fit an entry that is gone. Chosen.
     pub least_found: f64,
-    /// A kept entry whose block is torn, if few are. Chosen.
+    /// A kept entry whose block is torn, as a killed game leaves one or two. Chosen.
     pub torn_odds: f64,
-    /// Where many are, it is as likely as the share of these among all blocks and so many more. Chosen: a killed game leaves one or two.
-    pub untorn: f64,
     /// An entry that is gone was written again with fewer sectors: a share of the rate of shrinking. Chosen.
     pub shrank_first: f64,
     /// The same where the block was written over a longer one. Chosen.
@@ -190,7 +188,6 @@ pub(super) const ORDER: OrderWeights = OrderWeights {
     least_kept: 0.05,
     least_found: 0.05,
     torn_odds: -3.0,
-    untorn: 20.0,
     shrank_first: 0.3,
     shrank_later: 0.05,
     lost_while_moving: 0.5,
