@@ -6,7 +6,10 @@
 use crate::recover::pass::{NEVER, add_log};
 
 /// A number is dropped at a step if its log-odds are so much lower than those of the best number there.
-const BEAM: f64 = 80.0;
+pub(super) const BEAM: f64 = 80.0;
+
+/// The same where no way leads to the end otherwise.
+pub(super) const WIDE_BEAM: f64 = 320.0;
 
 /// For each step from 0 to the number of entries, a range of numbers of entries gone.
 #[derive(Clone, Debug)]
@@ -23,13 +26,14 @@ pub(super) struct Banded {
 
 impl Band {
     /// Follows the likeliest ways through the entries. `keep` gives the log-odds that an entry is kept if a number of entries
-    /// before it is gone, and `take` the log-odds that it is gone. Returns the band, the values of `keep` in it, and for each
-    /// number of entries gone at the end its log-odds.
+    /// before it is gone, and `take` the log-odds that it is gone. A number whose log-odds are lower than the best ones by more than
+    /// `beam` is dropped. Returns the band, the values of `keep` in it, and for each number of entries gone at the end its log-odds.
     pub fn follow(
         entries: usize,
         most: usize,
         keep: impl Fn(usize, usize) -> f64,
         take: impl Fn(usize) -> f64,
+        beam: f64,
     ) -> (Self, Banded, Vec<(usize, f64)>) {
         let mut band = Self { from: Vec::with_capacity(entries + 1), start: vec![0] };
         let mut rows = Banded { values: Vec::new() };
@@ -51,7 +55,7 @@ impl Band {
             }
             band.start.push(rows.values.len());
             let best = next.iter().copied().fold(NEVER, f64::max);
-            let worth = |odds: &f64| *odds > best - BEAM;
+            let worth = |odds: &f64| *odds > best - beam;
             let (Some(first), Some(last)) = (next.iter().position(worth), next.iter().rposition(worth)) else {
                 // Nothing fits: an empty band.
                 band.from.resize(entries + 1, from as u32);

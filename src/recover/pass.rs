@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::recover::band::{Band, Banded};
+use crate::recover::band::{BEAM, Band, Banded, WIDE_BEAM};
 use crate::recover::evidence::{Evidence, Rates};
 use crate::recover::item::Item;
 use crate::recover::reading::Reading;
@@ -124,8 +124,15 @@ impl Pass<'_> {
         let keep = |i: usize, g: usize| {
             i.checked_sub(g).and_then(|at| items.get(at)).map_or(NEVER, |item| self.match_odds(i, item, &kept))
         };
-        let (band, odds, ends) = Band::follow(n, most, keep, |i| out[i]);
-        Rows { band, odds, ends }
+        // Through long holes entries that are gone may be likelier for a while than the whole way.
+        let (least, _) = self.reading.gone;
+        let rows = |beam| {
+            let (band, odds, ends) = Band::follow(n, most, keep, |i| out[i], beam);
+            let leads_on = ends.iter().any(|(gone, odds)| (least..=most).contains(gone) && odds.is_finite());
+            (leads_on, Rows { band, odds, ends })
+        };
+        let (leads_on, narrow) = rows(BEAM);
+        if leads_on || self.reading.torn == 0 { narrow } else { rows(WIDE_BEAM).1 }
     }
 
     /// The numbers of entries gone that are likely enough to follow.
