@@ -34,7 +34,9 @@ pub(super) struct Followed {
     pub odds: f32,
     /// How many whole blocks and sectors of holes before the last of these belong to no entry.
     skipped: usize,
-    /// How many entries inside have no block any more, and how many have one of fewer sectors.
+    /// How many entries inside have a damaged block, which says nothing of the order.
+    damaged: usize,
+    /// How many have no block any more, and how many have one of fewer sectors.
     gone: usize,
     shrunk: usize,
 }
@@ -42,7 +44,7 @@ pub(super) struct Followed {
 impl Followed {
     /// Whether the order of the table is that of the blocks. In a file with pages of several moments it is not.
     pub const fn is_in_order(&self) -> bool {
-        self.skipped * GAPS.kept_per_skipped <= self.kept && self.inside <= 2 * self.kept
+        self.skipped * GAPS.kept_per_skipped <= self.kept && self.inside - self.damaged <= 2 * self.kept
     }
 }
 
@@ -370,6 +372,7 @@ impl Search<'_> {
             kept: 0,
             odds,
             skipped: 0,
+            damaged: 0,
             gone: 0,
             shrunk: 0,
         };
@@ -397,6 +400,7 @@ impl Search<'_> {
             let from = at - 1;
             if let Place::Entry(listed) = rows[from].place {
                 followed.kept += usize::from(step == Step::Kept);
+                followed.damaged += usize::from(matches!(step, Step::Damaged(_)));
                 followed.gone += usize::from(passed == 0);
                 followed.shrunk += usize::from(passed > 0 && count < listed);
                 at = from;
