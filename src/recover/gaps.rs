@@ -32,11 +32,11 @@ pub(super) struct Followed {
     pub kept: usize,
     /// The log-odds of the whole way.
     pub odds: f32,
+    /// How many entries inside have a damaged block, which says nothing of the order.
+    pub damaged: usize,
     /// How many whole blocks and sectors of holes before the last of these belong to no entry.
     skipped: usize,
-    /// How many entries inside have a damaged block, which says nothing of the order.
-    damaged: usize,
-    /// How many have no block any more, and how many have one of fewer sectors.
+    /// How many entries inside have no block any more, and how many have one of fewer sectors.
     gone: usize,
     shrunk: usize,
 }

@@ -57,7 +57,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let is_large = entries.len() > LARGE;
     let is_open = holes.len() > BREAKS || inside().any(|hole| !fits_entry(hole.count()));
     if is_open || inside().next().is_some() {
-        let made = followed(walk, entries, if is_large { 1 } else { WAYS });
+        let made = followed(walk, entries, is_large);
         // A page of zeros leaves one hole where several blocks were. What has at most one block in each is read below.
         done.extend(made.into_iter().filter(|reading| is_open || reading.torn > holes.len()));
     }
@@ -110,17 +110,24 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
 }
 
 /// Likely ways to read a walk with many or long holes: the damaged blocks in them have the lengths of entries.
-fn followed(walk: &Walk, entries: &[(u32, u32)], ways: u64) -> Vec<Reading> {
+fn followed(walk: &Walk, entries: &[(u32, u32)], is_large: bool) -> Vec<Reading> {
+    // Many torn blocks that each count as rare would outweigh everything else.
+    let (ways, torn_odds) = if is_large { (1, GAPS.damaged) } else { (WAYS, ORDER.torn_odds) };
     let mut made: Vec<Reading> = Vec::new();
     for way in 0..ways {
         let Some(followed) = gaps::follow_way(walk, entries, way).filter(Followed::is_in_order) else { continue };
+        // Holes behind the order of a table are what a killed game left.
+        if !is_large && followed.damaged == 0 {
+            continue;
+        }
         let items = followed.items;
         if made.iter().any(|other| other.items == items) {
             continue;
         }
         let torn = items.iter().filter(|item| item.block.is_none()).count();
-        let prior = -READING.tiled - READING.tile * torn as f64;
-        made.push(Reading { prior, torn, torn_odds: GAPS.damaged, ..Reading::new(items) });
+        let other = if way > 0 { READING.other_way } else { 0.0 };
+        let prior = -READING.tiled - READING.tile * torn as f64 - other;
+        made.push(Reading { prior, torn, torn_odds, ..Reading::new(items) });
     }
     made
 }

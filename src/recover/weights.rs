@@ -71,6 +71,8 @@ pub(super) struct ReadingWeights {
     /// A hole is torn blocks that entries tile, and for each of them.
     pub tiled: f64,
     pub tile: f64,
+    /// The holes are tiled in another way than the likeliest. Chosen: where seams say nothing, all other ways together count little.
+    pub other_way: f64,
     /// A hole is one torn block.
     pub torn: f64,
     /// A hole is what was being moved.
@@ -93,6 +95,7 @@ pub(super) const READING: ReadingWeights = ReadingWeights {
     rest_is_old: 2.0,
     tiled: 3.0,
     tile: 0.5,
+    other_way: 4.0,
     torn: 3.5,
     moved: 7.0,
     doubled: 3.0,
