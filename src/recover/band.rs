@@ -8,7 +8,7 @@ use crate::recover::pass::{NEVER, add_log};
 /// A number is dropped at a step if its log-odds are so much lower than those of the best number there.
 pub(super) const BEAM: f64 = 80.0;
 
-/// The same where no way leads to the end otherwise.
+/// The same, if no way reaches the end otherwise.
 pub(super) const WIDE_BEAM: f64 = 320.0;
 
 /// For each step from 0 to the number of entries, a range of numbers of entries gone.

@@ -264,8 +264,8 @@ impl Search<'_> {
             let best = here.odds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let mut k = 0;
             // What is skipped makes the row longer.
-            while let Some(&at) = here.odds.get(k) {
-                if at > best - BEAM {
+            while let Some(&so_far) = here.odds.get(k) {
+                if so_far > best - BEAM {
                     self.go_on(here, here.from + k, behind, &odds);
                 }
                 k += 1;
@@ -338,8 +338,8 @@ impl Search<'_> {
         }
     }
 
-    /// The log-odds of the likeliest way and where it ends: at the end of the table, with blocks behind it that were appended, or, where the file was cut
-    /// off before that, with the last block.
+    /// The log-odds of the likeliest way, and the places where it ends: at the end of the table, with blocks behind it that were
+    /// appended, or, where the file was cut off before that, with the last block.
     fn end(&self, rows: &[Row]) -> Option<(f32, usize, usize)> {
         let all = self.found.len();
         let last = rows.last()?;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::recover::band::Banded;
 use crate::recover::evidence::{self, Evidence, Nothing};
 use crate::recover::pass::{Common, Gone, NEVER, Pass, Rows, add_log};
+use crate::recover::random::Random;
 use crate::recover::reading::Reading;
 use crate::recover::region::{Candidate, Case, EntryOptions, State};
 use crate::recover::solver::{Neighbour, Solver};
@@ -67,32 +68,6 @@ struct Origin<'o> {
     /// Of each reading.
     rows: Vec<Rows>,
     parts: Vec<Part>,
-}
-
-/// Numbers that look random, and are the same every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// An index by weights.
-    fn pick(&mut self, weights: impl Iterator<Item = f64> + Clone) -> Option<usize> {
-        let mut left = self.next() * weights.clone().sum::<f64>();
-        let mut last = None;
-        for (i, weight) in weights.enumerate().filter(|(_, w)| *w > 0.0) {
-            last = Some(i);
-            left -= weight;
-            if left < 0.0 {
-                break;
-            }
-        }
-        last
-    }
 }
 
 impl<'o> Origin<'o> {
@@ -154,7 +129,7 @@ impl<'o> Origin<'o> {
             let keep = before(g) + rows.at(i, g);
             let take = if g > 0 { before(g - 1) + part.out[i] } else { NEVER };
             let all = add_log(keep, take);
-            if random.next() < (keep - all).exp() {
+            if random.share() < (keep - all).exp() {
                 fates[i] = Fate::Kept(i - g);
             } else {
                 g -= 1;
@@ -290,7 +265,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<EntryOptions> {
         tempered.iter().map(|evidence| Origin::new(case, state, &counts, &common, evidence)).collect();
     let near = case.entries.iter().map(|entry| solver.near(case.lod, entry.position)).collect();
     let mut seams = Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
-    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (r as u64 + 1));
+    let mut random = Random::from_state(0x9e37_79b9_7f4a_7c15 ^ (r as u64 + 1));
     let draws = (100_000 / counts.len().max(1)).clamp(60, DRAWS);
     let mut weighed = Vec::with_capacity(draws);
     for n in 0..draws {

@@ -124,7 +124,7 @@ impl Pass<'_> {
         let keep = |i: usize, g: usize| {
             i.checked_sub(g).and_then(|at| items.get(at)).map_or(NEVER, |item| self.match_odds(i, item, &kept))
         };
-        // Through long holes entries that are gone may be likelier for a while than the whole way.
+        // Inside a long hole, ways with too many gone entries can score higher for a while than the right one.
         let (least, _) = self.reading.gone;
         let rows = |beam| {
             let (band, odds, ends) = Band::follow(n, most, keep, |i| out[i], beam);

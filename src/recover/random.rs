@@ -16,11 +16,35 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    const fn next(&mut self) -> u64 {
+    /// Moves on to the next state.
+    const fn step(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        self.0 >> 11
+        self.0
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.step() >> 11
+    }
+
+    /// A number from 0 to 1.
+    pub const fn share(&mut self) -> f64 {
+        (self.step().wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << BITS) as f64
+    }
+
+    /// An index by weights.
+    pub fn pick(&mut self, weights: impl Iterator<Item = f64> + Clone) -> Option<usize> {
+        let mut left = self.share() * weights.clone().sum::<f64>();
+        let mut last = None;
+        for (i, weight) in weights.enumerate().filter(|(_, w)| *w > 0.0) {
+            last = Some(i);
+            left -= weight;
+            if left < 0.0 {
+                break;
+            }
+        }
+        last
     }
 
     /// A number below `n`, or 0 if there is none.
@@ -33,9 +57,9 @@ impl Random {
         (self.next() as f64 / (1u64 << BITS) as f64).ln()
     }
 
-    /// A number of the Gumbel distribution: of ways whose log-odds each get one, the best is a draw from all.
+    /// A number from the Gumbel distribution. If one is added to each of several log-odds, the largest sum is a draw by these odds.
     pub fn gumbel(&mut self) -> f64 {
-        -(-self.least_gain().min(-f64::EPSILON)).max(f64::MIN_POSITIVE).ln()
+        -(-self.least_gain().min(-f64::EPSILON)).ln()
     }
 
     /// Whether a change is accepted, with a probability of e^`gain`.

@@ -12,9 +12,9 @@ use crate::recover::weights::{GAPS, LARGE, ORDER, READING};
 /// Readings that are followed.
 const MOST: usize = 24;
 
-/// Ways through the holes of a small region that are followed: what was in a long hole is often not clear from the lengths alone, and
-/// seams decide between the readings. Measured on saves of killed games with pages of zeros: with one way 17 of 26,000 blocks were
-/// certain in wrong places, with four 4, with ten 3.
+/// How many ways through the holes of a small region are followed. Entries often tile a long hole in several ways, and seams decide
+/// between the readings. Measured on saves of killed games with pages of zeros or garbage, 25,128 blocks: one way puts 17 into wrong
+/// places as certain, four ways 4, ten ways 3.
 const WAYS: u64 = 8;
 
 /// The first holes, which are read in every way; later ones only in one. With more of them, or a longer one than an entry can be, likely
@@ -58,7 +58,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let is_open = holes.len() > BREAKS || inside().any(|hole| !fits_entry(hole.count()));
     if is_open || inside().next().is_some() {
         let made = followed(walk, entries, is_large);
-        // A page of zeros leaves one hole where several blocks were. What has at most one block in each is read below.
+        // A page of zeros leaves one hole in place of several blocks. The loop below reads holes of one block each.
         done.extend(made.into_iter().filter(|reading| is_open || reading.torn > holes.len()));
     }
     if is_open && is_large {
@@ -111,12 +111,12 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
 
 /// Likely ways to read a walk with many or long holes: the damaged blocks in them have the lengths of entries.
 fn followed(walk: &Walk, entries: &[(u32, u32)], is_large: bool) -> Vec<Reading> {
-    // Many torn blocks that each count as rare would outweigh everything else.
+    // If each of hundreds of torn blocks counted as rare, together they would outweigh all other evidence.
     let (ways, torn_odds) = if is_large { (1, GAPS.damaged) } else { (WAYS, ORDER.torn_odds) };
     let mut made: Vec<Reading> = Vec::new();
     for way in 0..ways {
         let Some(followed) = gaps::follow_way(walk, entries, way).filter(Followed::is_in_order) else { continue };
-        // Holes behind the order of a table are what a killed game left.
+        // A killed game leaves holes behind the last block that an entry keeps.
         if !is_large && followed.damaged == 0 {
             continue;
         }

@@ -71,7 +71,8 @@ pub(super) struct ReadingWeights {
     /// A hole is torn blocks that entries tile, and for each of them.
     pub tiled: f64,
     pub tile: f64,
-    /// The holes are tiled in another way than the likeliest. Chosen: where seams say nothing, all other ways together count little.
+    /// The holes are tiled in another way than the likeliest. Chosen: if seams decide nothing, the
+    /// other ways together weigh little.
     pub other_way: f64,
     /// A hole is one torn block.
     pub torn: f64,

@@ -180,17 +180,22 @@ fn a_full_region_after_a_hundred_saves() {
     assert!(found * 10 >= all * 9, "{found} of {all}");
 }
 
-/// A game was killed after it moved blocks, and the copy of its save lacks the end, or many entries. What the old table leads to by
-/// chance is not believed, and the order places the blocks before the cut and between the lost entries.
-#[test]
-fn the_save_of_a_killed_game_that_is_cut_off_or_lost_many_entries() {
+/// A region of 8 x 8 x 8 blocks whose game was killed after it moved 16 of them, and where its sectors begin in the file.
+fn killed_after_moves() -> (Land, usize) {
     let format = voxscope::godot::region::Format { region_size: [8; 3], sector_size: 128, ..format() };
     let mut land = Land::new(format, [0; 3], [8; 3]);
     let mut random = Random::new(7);
     (0..16).for_each(|_| land.grow([0; 3].map(|_| random.below(8) as i32)));
+    (land, 20 + 8 * 8 * 8 * 4)
+}
+
+/// A game was killed after it moved blocks, and the copy of its save lacks the end, or many entries. What the old table leads to by
+/// chance is not believed, and the order places the blocks before the cut and between the lost entries.
+#[test]
+fn the_save_of_a_killed_game_that_is_cut_off_or_lost_many_entries() {
+    let (mut land, data) = killed_after_moves();
     let whole = land.disk().clone();
     let table = entries(&whole);
-    let data = 20 + 8 * 8 * 8 * 4;
 
     land.disk().truncate(data + (whole.len() - data) * 3 / 4);
     let mended = plain(&land.write("cut off"));
@@ -207,16 +212,12 @@ fn the_save_of_a_killed_game_that_is_cut_off_or_lost_many_entries() {
     assert!(found * 10 >= all * 6, "{found} of {all}");
 }
 
-/// A game was killed after it moved blocks, and a part of the file is zero. Which blocks were there is told by the lengths of the
-/// entries, and where these fit in several ways, by the seams of the blocks behind.
+/// A game was killed after it moved blocks, and a part of the file is zero. The lengths of the entries show which blocks were there;
+/// if they fit in several ways, the seams of the blocks behind decide.
 #[test]
 fn the_save_of_a_killed_game_with_a_page_of_zeros() {
-    let format = voxscope::godot::region::Format { region_size: [8; 3], sector_size: 128, ..format() };
-    let mut land = Land::new(format, [0; 3], [8; 3]);
-    let mut random = Random::new(7);
-    (0..16).for_each(|_| land.grow([0; 3].map(|_| random.below(8) as i32)));
+    let (mut land, data) = killed_after_moves();
     let whole = land.disk().clone();
-    let data = 20 + 8 * 8 * 8 * 4;
     for (part, sectors) in [(1, 32), (2, 20), (3, 9)] {
         land.disk().clone_from(&whole);
         let from = data + (whole.len() - data) / 128 * part / 4 * 128;
