@@ -15,10 +15,10 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
 use crate::parallel;
-use crate::printable::{likelihood, triple};
+use crate::printable::triple;
 use crate::recover::assemble::forget_inner;
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters_of, extent_of, has_lods, most_blocks};
-use crate::recover::decide::{Certainty, Placed};
+use crate::recover::decide::{Certainty, Placed, REPORTED, how_likely};
 use crate::recover::explained::listed;
 use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
@@ -36,8 +36,6 @@ use crate::source::FileSource;
 /// Entries from which on regions are walked one at a time, so that threads do not hold several of them in memory.
 const LARGE: u64 = 1 << 15;
 
-/// The least probability of a position that is reported; the finding gives the probability.
-const REPORTED: f64 = 0.6;
 /// The least probability at which a block counts as saved after the table was written.
 const SAVED_SINCE: f64 = 0.2;
 
@@ -279,9 +277,8 @@ fn judge(header: &Header, case: &Case, solved: &Solved, cap: usize, doubts: &mut
     for p in solved.placed.iter().filter(|p| p.p >= REPORTED) {
         owners.entry(case.content(p.block)).or_default().push(*p);
     }
-    let torn = |i: usize| solved.torn.get(i).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
-    let each = entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners));
+    let each = entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), solved.is_torn(i), &owners));
     doubts.extend(each, cap);
     doubts.extend(placed_by_seams(header, case, &placed), cap);
     doubts.extend(unowned(header, case, solved, &placed), cap);
@@ -412,5 +409,5 @@ fn evidence(placed: &Placed) -> String {
     }
     // Never print more than the solver can know; what counts as likely begins at 98 %.
     let most = if placed.certainty < Certainty::Likely { 0.979 } else { 1.0 };
-    format!("{} likely: {by}", likelihood(placed.p.min(most)))
+    format!("{}: {by}", how_likely(placed.p.min(most)))
 }

@@ -12,8 +12,8 @@ use crate::check::{BlockAt, Level, Options, Report, Row, TakeRows, copied, uncha
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
-use crate::printable::{grouped, likelihood, triple};
-use crate::recover::decide::Certainty;
+use crate::printable::{grouped, triple};
+use crate::recover::decide::{Certainty, how_likely};
 use crate::recover::keys::{self, WrongKey};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
@@ -332,7 +332,7 @@ fn report_wrong_key<S: Source>(stream: &Stream<S>, row: &StreamRow, wrong: &Wron
         if wrong.place.lod == own.lod { String::new() } else { format!("It is a block of LOD {}. ", wrong.place.lod) };
     let sure = match wrong.certainty {
         Certainty::Certain => "certain".to_owned(),
-        _ => format!("{} likely", likelihood(wrong.p)),
+        _ => how_likely(wrong.p),
     };
     let remark = format!("{lod}This is {sure}: its borders match those of its neighbours there.");
     report.slot(wrong.row, damage, Some(remark));

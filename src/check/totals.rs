@@ -31,6 +31,9 @@ pub struct Totals {
     pub torn: u64,
     /// Of the blocks that are not kept, those whose entries point past the end of their file.
     pub beyond_end: u64,
+    /// Of the blocks that are not kept, those of which the file has no whole block that may be it, although their entries do not
+    /// point past its end.
+    pub not_found: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
     pub odd: u64,
     /// Files that are not copied byte by byte.
@@ -123,11 +126,11 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Blocks that are neither right as they are, nor torn or cut off, nor against the format: the table has them elsewhere, or
-    /// not at all.
+    /// Blocks that are neither right as they are, nor torn, cut off or gone, nor against the format: the table has them elsewhere,
+    /// or not at all.
     #[must_use]
     pub const fn misplaced(&self) -> u64 {
-        self.source.saturating_sub(self.kept + self.torn + self.beyond_end + self.odd)
+        self.source.saturating_sub(self.kept + self.torn + self.beyond_end + self.not_found + self.odd)
     }
 
     /// Whether the command that repairs a save has `--level likely`, as it is in a verdict: all that it restores is only likely, or

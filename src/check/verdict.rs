@@ -236,7 +236,7 @@ fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
         (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
         (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
         (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
-        (totals.beyond_end, ["is not in its file", "are not in their files"]),
+        (totals.beyond_end + totals.not_found, ["is not in its file", "are not in their files"]),
         (totals.damaged, ["is damaged", "are damaged"]),
     ] {
         if n > 0 {
@@ -304,6 +304,7 @@ mod tests {
         files_aside: 0,
         set_aside_rewritten: 0,
         beyond_end: 0,
+        not_found: 0,
         layers_lost: 0,
         depths_lost: 0,
         values_lost: 0,

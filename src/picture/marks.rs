@@ -30,7 +30,7 @@ pub enum Mark {
     Unowned,
     /// It cannot be read.
     Unreadable,
-    /// Its file ends before it.
+    /// Its file ends before it, or has no whole block that may be it.
     Absent,
     /// It may be in a wrong place.
     Doubtful,
@@ -204,9 +204,10 @@ impl Marks {
         let (mut marks, mut count) = (Self::default(), 0);
         fates(save, certain, &mut |block| {
             let mark = match () {
-                () if block.fate == Fate::Kept => return,
+                // The picture shows blocks of the old formula where they belong.
+                () if block.fate == Fate::Kept || block.in_old_slot => return,
                 () if block.torn => Mark::Torn,
-                () if block.beyond_end => Mark::Absent,
+                () if block.beyond_end || block.not_found => Mark::Absent,
                 () if block.odd => Mark::Warning,
                 () if block.unowned || holds(&unowned, block.lod, block.position) => Mark::Unowned,
                 () if block.in_doubt || holds(&doubtful, block.lod, block.position) => Mark::Doubtful,

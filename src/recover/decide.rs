@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
+use crate::printable::likelihood;
 use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
 use crate::recover::weights::{DECISION, Weights};
+
+/// The least probability of a position that is reported; the finding gives the probability.
+pub const REPORTED: f64 = 0.6;
 
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +31,13 @@ impl Certainty {
             _ => Self::Candidate,
         }
     }
+}
+
+/// A probability for people, and whether it is enough for the level `likely`.
+#[must_use]
+pub fn how_likely(p: f64) -> String {
+    let words = likelihood(p);
+    if p >= Weights::default().likely { format!("{words} likely") } else { format!("{words}, less than likely") }
 }
 
 /// A block put into a slot.

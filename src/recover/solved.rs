@@ -41,6 +41,12 @@ impl Solved {
         solved
     }
 
+    /// Whether the block of an entry is torn, as far as is known.
+    #[must_use]
+    pub fn is_torn(&self, entry: usize) -> bool {
+        self.torn.get(entry).is_some_and(|p| *p > 0.5)
+    }
+
     /// Whether seams show beyond doubt that blocks of a table that fits its sectors belong elsewhere.
     #[must_use]
     pub fn is_contradicted(&self) -> bool {

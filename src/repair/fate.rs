@@ -52,12 +52,16 @@ pub struct BlockFate<'p> {
     pub added: bool,
     /// Whether its file ends before it.
     pub beyond_end: bool,
+    /// Whether no whole block was found that may be it.
+    pub not_found: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
     /// Whether it is whole and the table of its region has no entry for its position.
     pub unowned: bool,
     /// Whether it is where the table has it, which is only likely.
     pub in_doubt: bool,
+    /// Whether nothing is wrong with it but that its slot is that of the old formula.
+    pub in_old_slot: bool,
 }
 
 impl<'p> BlockFate<'p> {
@@ -73,9 +77,11 @@ impl<'p> BlockFate<'p> {
             torn: false,
             added: false,
             beyond_end: false,
+            not_found: false,
             odd: false,
             unowned: false,
             in_doubt: false,
+            in_old_slot: false,
         }
     }
 }
@@ -180,11 +186,13 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
                 let unowned = block.origin == Origin::Found && block.moved && block.listed_at.is_none();
                 let fate = fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd);
                 let in_doubt = what == Fate::Likely && block.listed_at.is_none() && !block.moved;
-                each(BlockFate { unowned, in_doubt, ..fate });
+                let in_old_slot = what == Fate::Kept && region.changes_slots && region.region.is_none();
+                each(BlockFate { unowned, in_doubt, in_old_slot, ..fate });
             }
             for (position, why) in &region.missing {
                 let lost = fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false);
-                each(BlockFate { beyond_end: *why == MissingReason::BeyondEnd, ..lost });
+                let beyond_end = *why == MissingReason::BeyondEnd;
+                each(BlockFate { beyond_end, not_found: *why == MissingReason::NotFound, ..lost });
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::bytes::{Span, index};
 use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
 use crate::godot::slots::SlotFormula;
-use crate::recover::decide::Certainty;
+use crate::recover::decide::{Certainty, REPORTED};
 use crate::recover::explained::listed;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
@@ -109,21 +109,19 @@ pub(super) fn region_plan(
     placing.torn()?;
     placing.between_parts()?;
     placing.older_states()?;
-    let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
+    // The findings of the checker name the same blocks.
+    let reported: HashSet<u32> = solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| p.slot).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         if garbage.contains(&entry.slot) {
             continue;
         }
-        let is_torn = solved.torn[i] > 0.5 || torn.contains(&entry.first);
-        let why = if is_torn && entry.first >= case.walk.sectors {
-            MissingReason::BeyondEnd
-        } else if is_torn {
-            MissingReason::Torn
-        } else if solved.options.get(i).is_none_or(Vec::is_empty) {
-            MissingReason::NotFound
-        } else {
-            MissingReason::Uncertain
+        let why = match () {
+            () if reported.contains(&entry.slot) => MissingReason::Uncertain,
+            () if solved.is_torn(i) && entry.first >= case.walk.sectors => MissingReason::BeyondEnd,
+            () if solved.is_torn(i) => MissingReason::Torn,
+            () if solved.options.get(i).is_none_or(Vec::is_empty) => MissingReason::NotFound,
+            () => MissingReason::Uncertain,
         };
         plan.missing.push((entry.position, why));
     }

@@ -12,6 +12,7 @@ use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, likelihood, triple};
+use crate::recover::decide::how_likely;
 use crate::repair::listed::in_place;
 use crate::repair::report::missing_words;
 use crate::repair::stream::{page_loss, written_rows};
@@ -330,7 +331,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             let rewritten = if block.mend.is_some() { ", rewritten without what is against the format" } else { "" };
             let likely = if subject == Subject::Likely {
                 let doubt = doubt_of(block).map_or_else(String::new, |doubt| format!(": {doubt}"));
-                format!(", {} likely{doubt}", likelihood(block.probability))
+                format!(", {}{doubt}", how_likely(block.probability))
             } else {
                 String::new()
             };

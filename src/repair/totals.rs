@@ -38,9 +38,11 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         *count_of_fate(&mut totals, block.fate) += 1;
         totals.torn += u64::from(block.torn);
         totals.beyond_end += u64::from(block.beyond_end);
+        totals.not_found += u64::from(block.not_found);
         totals.damaged += u64::from(block.torn && !block.is_of_region);
         totals.odd_rows += u64::from(block.odd && !block.is_of_region);
-        let is_elsewhere = !block.torn && !block.beyond_end && !block.odd && block.fate != Fate::Kept;
+        let is_gone = block.torn || block.beyond_end || block.not_found;
+        let is_elsewhere = !is_gone && !block.odd && block.fate != Fate::Kept;
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.unowned += u64::from(is_elsewhere && block.unowned);
@@ -244,6 +246,7 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
         salvaged_likely: salvaged - certain.salvaged,
         torn: certain.torn,
         beyond_end: certain.beyond_end,
+        not_found: certain.not_found,
         odd: certain.odd,
         damaged: certain.damaged,
         odd_rows: certain.odd_rows,

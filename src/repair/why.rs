@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::printable::likelihood;
-use crate::recover::decide::Certainty;
+use crate::recover::decide::{Certainty, how_likely};
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 
 /// Why bytes are kept in `lost+found`.
@@ -187,7 +186,7 @@ pub(super) fn doubt_of(block: &Decision) -> Option<&'static str> {
 
 /// Why the position of a block that is written is not certain, as a clause; `None` if it is.
 pub(super) fn doubt(block: &Decision) -> Option<String> {
-    Some(format!("{} ({} likely)", doubt_of(block)?, likelihood(block.probability)))
+    Some(format!("{} ({})", doubt_of(block)?, how_likely(block.probability)))
 }
 
 /// The positions that an unowned block may belong to, as they are shown, the likeliest first. Each probability comes from what is
@@ -224,7 +223,7 @@ pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<Likel
         Some((region.start_of(&lost.pieces), *p, lost.moved))
     };
     let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let words = format!("the likeliest is the one at {start} ({} likely)", likelihood(p));
+    let words = format!("the likeliest is the one at {start} ({})", how_likely(p));
     Some(LikeliestBlock { words, doubt: doubt_words(moved, true, p) })
 }
 

@@ -34,6 +34,7 @@ fn the_legend_counts_what_the_verdict_counts() {
         for (mark, words) in [
             (Mark::Misplaced, [" are in the wrong place", " is in the wrong place"]),
             (Mark::Torn, [" are torn", " is torn"]),
+            (Mark::Absent, [" are not in their files", " is not in its file"]),
         ] {
             let expected = told(&lines, &words);
             assert_eq!(counted(&driver, mark.words()), expected, "{name}: {lines:?}\n{}", driver.text_screen());
@@ -72,6 +73,15 @@ fn marks_have_letters_in_the_picture_and_names_in_the_legend() {
             driver.keys("v");
         }
     }
+}
+
+#[test]
+fn blocks_in_slots_of_the_old_formula_have_no_mark() {
+    let (mut driver, _dir) = on("blocks-v4-old-slots", 120, 40);
+    driver.keys("v v v");
+    let lines = verdict::lines(&driver.app).join(" ");
+    assert!(lines.contains("48 are in their slots of the old formula"), "{lines}");
+    assert_eq!(counted(&driver, Mark::Misplaced.words()), None, "{}", driver.text_screen());
 }
 
 /// Columns and rows of the picture that have a colour.

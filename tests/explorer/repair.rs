@@ -215,7 +215,7 @@ fn a_lost_block_is_looked_at_between_the_neighbours_that_it_would_have() {
         let screen = driver.text_screen();
         let said = words(&driver);
         assert!(said.contains("Sector 125 as block (2, 2, 1)"), "{said}\n{screen}");
-        assert!(columns < 110 || said.contains(" % likely"), "{said}\n{screen}");
+        assert!(columns < 110 || said.contains(" %, less than likely"), "{said}\n{screen}");
         // Another cut is another picture, and the way back leads to the list.
         driver.keys("z");
         let other = driver.text_screen();

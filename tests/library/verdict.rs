@@ -115,6 +115,59 @@ fn no_block_is_without_a_position_where_another_finding_names_one() {
     assert!(named_so > 0);
 }
 
+/// Saves of killed games, and of other causes that tear blocks.
+fn torn() -> Vec<PathBuf> {
+    let others =
+        ["power_loss", "two_writers", "disk_full"].into_iter().flat_map(|group| entries(&golden().join(group)));
+    let mut saves = killed();
+    saves.extend(others.map(|case| case.join("world")).filter(|world| world.is_dir()));
+    saves
+}
+
+#[test]
+fn the_verdict_counts_the_torn_blocks_that_findings_name() {
+    let saves = torn();
+    assert!(saves.iter().any(|path| path.to_str().unwrap().contains("two_writers")), "{saves:?}");
+    saves.par_iter().for_each(|path| {
+        let save = open(path);
+        let (mut named, mut positions) = (BTreeSet::new(), BTreeSet::new());
+        let options = check::Options::default().level(Level::Semantic);
+        check::run(&save, &options, |finding| {
+            let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+            positions.extend(block.filter(|_| finding.level() > damage::Level::Note));
+            if finding.code() == damage::Code::BlockTorn {
+                assert!(named.insert(block.unwrap()), "{}: {finding}", path.display());
+            }
+        });
+        let (mut torn, mut gone) = (BTreeSet::new(), BTreeSet::new());
+        let plan = repair::plan(&save, &repair::Options::default()).unwrap();
+        repair::fates(&save, &plan, &mut |block| {
+            let at = (block.lod, block.position.unwrap());
+            torn.extend(Some(at).filter(|_| block.torn && block.fate == Fate::Lost));
+            gone.extend(Some(at).filter(|_| block.not_found));
+        });
+        assert!(torn.is_subset(&named), "{}: {torn:?}, {named:?}", path.display());
+        // A block is not there as long as a finding names it, and it is not named twice.
+        assert!(gone.is_disjoint(&torn) && gone.is_subset(&positions), "{}: {gone:?}", path.display());
+    });
+}
+
+#[test]
+fn an_unowned_block_is_named_once() {
+    let mut most = 0;
+    for path in torn() {
+        let (mut starts, mut blocks) = (BTreeSet::new(), 0);
+        check::run(&open(&path), &check::Options::default().level(Level::Semantic), |finding| {
+            if matches!(finding.code(), damage::Code::BlockOrphan | damage::Code::BlockOwnerless) {
+                blocks += 1;
+                assert!(starts.insert((finding.file.clone(), finding.span.unwrap().start)), "{finding}");
+            }
+        });
+        most = most.max(blocks);
+    }
+    assert!(most > 10, "{most}");
+}
+
 #[test]
 fn no_healthy_save_has_a_cause() {
     let mut seen = 0;

@@ -3,7 +3,8 @@
 
 use crate::picture::Look;
 use crate::picture::planned::Trial;
-use crate::printable::{likelihood, triple};
+use crate::printable::triple;
+use crate::recover::decide::how_likely;
 use crate::repair::Accepted;
 use crate::repair::preview::{PreviewLine, Subject};
 use crate::tui::action::Action;
@@ -168,7 +169,7 @@ pub fn trial_words(app: &App) -> InspectorLines {
     let word = if accepted { ", accepted" } else { "" };
     out.push(match state.line.subject {
         Subject::PutRight => ("is", "put right for certain".to_owned(), Role::Good),
-        _ => ("is", format!("{} likely{word}", likelihood(p)), Role::Warning),
+        _ => ("is", how_likely(p) + word, Role::Warning),
     });
     let count = state.line.candidates.len();
     let keys = if count > 1 {

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
-use crate::printable::{argument, capitalize, likelihood, shell_word, triple};
+use crate::printable::{argument, capitalize, shell_word, triple};
+use crate::recover::decide::how_likely;
 use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
 use crate::save::File;
@@ -544,7 +545,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     }
     if line.subject == Subject::Lost {
         for (at, p) in line.candidates.iter().take(4) {
-            out.push(("may be", format!("{}, {} likely", triple(*at), likelihood(*p))));
+            out.push(("may be", format!("{}, {}", triple(*at), how_likely(*p))));
         }
     }
     // The name of a field is written as the file has it.
