@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod explained;
 pub mod faces;
 mod gaps;
+mod in_order;
 pub mod item;
 mod joint;
 pub mod keys;

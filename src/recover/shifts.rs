@@ -8,6 +8,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::recover::decide::Certainty;
+use crate::recover::in_order;
 use crate::recover::region::{Case, Listing};
 use crate::recover::weights::SHIFT;
 
@@ -28,54 +30,30 @@ pub(super) struct Shifts {
     if_mixed: Vec<(u32, usize)>,
     /// Whether the sectors are not of one moment, so that neither their order nor an entry alone says much.
     pub is_mixed: bool,
+    /// Whether two programs may have written to the region, each with blocks of its own beside those of the other.
+    of_two: bool,
 }
 
 impl Shifts {
     /// Follows the distances of a region's blocks from its entries.
     pub fn find(case: &Case) -> Self {
         let Some(lengths) = Lengths::count(case) else { return Self::default() };
-        let distances = lengths.distances(case);
+        let places = Places::new(case, &lengths);
+        let distances = lengths.distances(case, |_| true);
         if distances.is_empty() {
             return Self::default();
         }
-        let mut by_first: HashMap<u32, Vec<&Listing>> = HashMap::new();
-        case.entries.iter().for_each(|entry| by_first.entry(entry.first).or_default().push(entry));
-        // The entry that leads to so far before a block; of several, the one of its length.
-        let entry = |block: usize, distance: i64| {
-            let count = case.walk.blocks[block].count;
-            let first = u32::try_from(i64::from(case.walk.blocks[block].first) - distance).ok()?;
-            let all = by_first.get(&first)?.iter().filter(|entry| entry.count >= count);
-            all.copied().min_by_key(|entry| (entry.count, entry.slot))
-        };
-        // How much likelier each distance makes what is there; the last one stands for none of them.
-        let odds = |block: usize| -> Vec<f64> {
-            let of = |&distance: &i64| lengths.odds(case.walk.blocks[block].count, entry(block, distance));
-            distances.iter().map(of).chain([1.0]).collect()
-        };
-        let all: Vec<Vec<f64>> = (0..case.walk.blocks.len()).map(odds).collect();
-        let mut found = Self { hints: vec![Vec::new(); all.len()], ..Self::default() };
-        for (block, shares) in follow(&all).iter().enumerate() {
-            for (k, (&distance, &p)) in
-                distances.iter().zip(shares).enumerate().filter(|(_, (_, p))| **p >= SHIFT.least)
-            {
-                let Some(entry) = entry(block, distance) else { continue };
-                let own = all[block][k];
-                let likely = p * (1.0 - (SHIFT.another / own).min(0.5));
-                found.hints[block].push((entry.slot, (likely / (1.0 - likely)).ln().min(SHIFT.most)));
-                let is = |(uncommon, sure): (f64, f64)| own >= uncommon && p >= sure;
-                if is(SHIFT.sure) {
-                    found.sure.push((entry.slot, block));
-                } else if is(SHIFT.sure_if_mixed) {
-                    found.if_mixed.push((entry.slot, block));
-                }
-            }
+        let odds = places.odds(&distances);
+        let of_pages = places.found(&distances, &odds, &follow(&odds), false);
+        // Nothing that another program does moves a block away from the beginning of the file.
+        let distances = lengths.distances(case, |distance| distance <= 0);
+        let odds = places.odds(&distances);
+        let firsts: Vec<u32> = case.walk.blocks.iter().map(|block| block.first).collect();
+        let shares = in_order::follow(&firsts, &distances, &odds, &places.run_odds(&distances, &odds));
+        if !places.shows_two(&distances, &odds, &shares, &of_pages) {
+            return of_pages;
         }
-        // Of two blocks for one slot, at most one is right.
-        let mut blocks: HashMap<u32, usize> = HashMap::new();
-        found.sure.iter().chain(&found.if_mixed).for_each(|(slot, _)| *blocks.entry(*slot).or_default() += 1);
-        found.sure.retain(|(slot, _)| blocks[slot] == 1);
-        found.if_mixed.retain(|(slot, _)| blocks[slot] == 1);
-        found
+        places.found(&distances, &odds, &shares, true)
     }
 
     /// The slots that a block belongs to by its distance, with log-odds.
@@ -94,7 +72,8 @@ impl Shifts {
         let contradictions = certain.iter().filter(|pair| is_other(pair)).count();
         // In a large region, blocks of one sector are too many to be told apart by their distances alone.
         let is_enough = !case.is_large() || 2 * self.sure.len() > case.walk.blocks.len();
-        self.is_mixed = is_enough && (self.sure.len() > certain.len() || contradictions >= SHIFT.contradictions);
+        self.is_mixed =
+            is_enough && (self.of_two || self.sure.len() > certain.len() || contradictions >= SHIFT.contradictions);
         if self.is_mixed {
             self.add_less_sure(certain);
         }
@@ -119,9 +98,129 @@ impl Shifts {
         self.is_mixed && self.of(block).iter().any(|(_, odds)| *odds >= SHIFT.clear)
     }
 
+    /// How sure the place of a block is at most.
+    pub fn most(&self, slot: u32, block: usize) -> Certainty {
+        let own = self.of(block).iter().find(|(other, _)| *other == slot).map(|(_, odds)| *odds);
+        match own {
+            // Seams between blocks of two programs show little.
+            Some(odds) if self.of_two && self.is_mixed && odds < SHIFT.clear => Certainty::Candidate,
+            Some(odds) if self.of_two && self.is_mixed && odds < SHIFT.alone => Certainty::Likely,
+            None if self.of_two && self.is_mixed => Certainty::Candidate,
+            _ if self.disagrees(slot, block) => Certainty::Candidate,
+            _ => Certainty::Certain,
+        }
+    }
+
     /// Whether the distance of a block leads to other slots than this one.
-    pub fn disagrees(&self, slot: u32, block: usize) -> bool {
+    fn disagrees(&self, slot: u32, block: usize) -> bool {
         self.leads(block) && self.of(block).iter().all(|(other, _)| *other != slot)
+    }
+}
+
+/// Where the blocks of a region belong at each distance.
+struct Places<'c> {
+    case: &'c Case,
+    lengths: &'c Lengths,
+    by_first: HashMap<u32, Vec<&'c Listing>>,
+}
+
+impl<'c> Places<'c> {
+    fn new(case: &'c Case, lengths: &'c Lengths) -> Self {
+        let mut by_first: HashMap<u32, Vec<&Listing>> = HashMap::new();
+        case.entries.iter().for_each(|entry| by_first.entry(entry.first).or_default().push(entry));
+        Self { case, lengths, by_first }
+    }
+
+    /// The entry that leads to so far before a block; of several, the one of its length.
+    fn entry(&self, block: usize, distance: i64) -> Option<&'c Listing> {
+        let count = self.case.walk.blocks[block].count;
+        let first = u32::try_from(i64::from(self.case.walk.blocks[block].first) - distance).ok()?;
+        let all = self.by_first.get(&first)?.iter().filter(|entry| entry.count >= count);
+        all.copied().min_by_key(|entry| (entry.count, entry.slot))
+    }
+
+    /// For each block how much likelier each distance makes what is there; the last one is that of a block at none of them.
+    fn odds(&self, distances: &[i64]) -> Vec<Vec<f64>> {
+        let blocks = &self.case.walk.blocks;
+        let odds =
+            |(block, distance): (usize, &i64)| self.lengths.odds(blocks[block].count, self.entry(block, *distance));
+        let all = |block| distances.iter().map(|distance| odds((block, distance))).chain([1.0]).collect();
+        (0..blocks.len()).map(all).collect()
+    }
+
+    /// The same where the block before lies at the same distance. If an entry leads to that one, another entry begins behind it by no
+    /// chance, so that only its length says something.
+    fn run_odds(&self, distances: &[i64], odds: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let blocks = &self.case.walk.blocks;
+        let run = |block: usize| -> Vec<f64> {
+            let before = block.checked_sub(1).filter(|&before| blocks[before].end() == blocks[block].first);
+            let is_run = |distance: i64| {
+                let led = before.and_then(|before| Some((before, self.entry(before, distance)?)));
+                led.is_some_and(|(before, entry)| entry.count == blocks[before].count)
+            };
+            let of = |(&distance, &odds): (&i64, &f64)| match is_run(distance) {
+                true => self.lengths.odds_behind(blocks[block].count, self.entry(block, distance)),
+                false => odds,
+            };
+            distances.iter().zip(&odds[block]).map(of).collect()
+        };
+        (0..blocks.len()).map(run).collect()
+    }
+
+    /// Whether two programs may have written to the region: the distance changes back and forth, and blocks of another table are
+    /// between those of this one. A game that is killed only takes blocks out, which never brings one behind nearer to its entry, and
+    /// pages of other moments hold blocks of this table.
+    fn shows_two(&self, distances: &[i64], odds: &[Vec<f64>], shares: &[Vec<f64>], of_pages: &Shifts) -> bool {
+        let place = |(odds, shares): (&Vec<f64>, &Vec<f64>)| {
+            let at = shares.iter().position(|p| *p >= SHIFT.shown)?;
+            distances.get(at).filter(|_| odds.get(at).is_some_and(|odds| *odds > 1.0)).copied()
+        };
+        let places: Vec<Option<i64>> = odds.iter().zip(shares).map(place).collect();
+        let known: Vec<i64> = places.iter().flatten().copied().collect();
+        let returns = known.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        let inside = places.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let others = inside - known.len();
+        let firsts: HashMap<u32, u32> = self.case.entries.iter().map(|entry| (entry.slot, entry.first)).collect();
+        let is_behind = |&&(slot, block): &&(u32, usize)| {
+            firsts.get(&slot).is_some_and(|first| *first < self.case.walk.blocks[block].first)
+        };
+        let behind = of_pages.sure.iter().filter(is_behind).count();
+        let [few, many] = SHIFT.others;
+        (returns >= SHIFT.returns || (returns > 0 && others >= many))
+            && others >= few
+            && others as f64 >= SHIFT.share_of_others * inside as f64
+            && (behind as f64) < (SHIFT.share_of_others * of_pages.sure.len() as f64).max(few as f64)
+    }
+
+    /// What the probabilities of the distances say of each block.
+    fn found(&self, distances: &[i64], odds: &[Vec<f64>], shares: &[Vec<f64>], of_two: bool) -> Shifts {
+        let mut found = Shifts { hints: vec![Vec::new(); odds.len()], of_two, ..Shifts::default() };
+        // Few blocks may lie at one distance by chance.
+        let blocks = |k: usize| shares.iter().filter_map(|of| of.get(k)).sum::<f64>();
+        let is_few: Vec<bool> = (0..distances.len()).map(|k| of_two && blocks(k) < SHIFT.support).collect();
+        for (block, shares) in shares.iter().enumerate() {
+            for (k, (&distance, &p)) in
+                distances.iter().zip(shares).enumerate().filter(|(_, (_, p))| **p >= SHIFT.least)
+            {
+                let Some(entry) = self.entry(block, distance) else { continue };
+                let own = odds[block][k];
+                let likely = p * (1.0 - (SHIFT.another / own).min(0.5));
+                let most = if is_few[k] { SHIFT.few } else { SHIFT.most };
+                found.hints[block].push((entry.slot, (likely / (1.0 - likely)).ln().min(most)));
+                let is = |(uncommon, sure): (f64, f64)| !is_few[k] && own >= uncommon && p >= sure;
+                if is(SHIFT.sure) {
+                    found.sure.push((entry.slot, block));
+                } else if is(SHIFT.sure_if_mixed) {
+                    found.if_mixed.push((entry.slot, block));
+                }
+            }
+        }
+        // Of two blocks for one slot, at most one is right.
+        let mut blocks: HashMap<u32, usize> = HashMap::new();
+        found.sure.iter().chain(&found.if_mixed).for_each(|(slot, _)| *blocks.entry(*slot).or_default() += 1);
+        found.sure.retain(|(slot, _)| blocks[slot] == 1);
+        found.if_mixed.retain(|(slot, _)| blocks[slot] == 1);
+        found
     }
 }
 
@@ -168,8 +267,19 @@ impl Lengths {
         }
     }
 
-    /// The distances that most blocks support, in order.
-    fn distances(&self, case: &Case) -> Vec<i64> {
+    /// The same behind a block that its own entry leads to, where the next entry begins in any case.
+    fn odds_behind(&self, count: u32, entry: Option<&Listing>) -> f64 {
+        let all = self.longer[0].max(f64::MIN_POSITIVE);
+        let [same, longer] = [&self.same, &self.longer].map(|of| (of[count as usize] / all).min(0.9));
+        match entry {
+            Some(entry) if entry.count == count => SHIFT.same_length / same,
+            Some(_) => SHIFT.shorter / longer,
+            None => (1.0 - SHIFT.same_length - SHIFT.shorter) / (1.0 - same - longer).max(0.05),
+        }
+    }
+
+    /// Those of some distances that most blocks support, in order.
+    fn distances(&self, case: &Case, is_asked: impl Fn(i64) -> bool) -> Vec<i64> {
         let mut entries: HashMap<u32, Vec<u32>> = HashMap::new();
         case.entries.iter().for_each(|entry| entries.entry(entry.count).or_default().push(entry.first));
         let zero = i64::from(case.table_end());
@@ -187,7 +297,7 @@ impl Lengths {
             .iter()
             .zip(-zero..)
             .map(|(support, at)| (*support, at))
-            .filter(|(s, _)| f64::from(*s) >= SHIFT.least_support)
+            .filter(|(s, at)| f64::from(*s) >= SHIFT.least_support && is_asked(*at))
             .collect();
         all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.abs().cmp(&b.1.abs())).then(a.1.cmp(&b.1)));
         all.truncate(DISTANCES);

@@ -341,6 +341,20 @@ pub(super) struct ShiftWeights {
     /// Places at odds with what is certain by the order from which on that is not asked. Chosen: a single one may be that of an
     /// older copy.
     pub contradictions: usize,
+    /// How often blocks lie farther on than the one before, each with at least this probability, from which on two programs may have
+    /// written to the region.
+    pub returns: usize,
+    pub shown: f64,
+    /// The fewest blocks between these that belong to no entry, how many of them suffice if blocks lie farther on once, and the least
+    /// share of them. Chosen: of 26 saves of killed games and 12 after a loss of power none is said to be of two programs; of 24 of a
+    /// model of two programs, each is.
+    pub others: [usize; 2],
+    pub share_of_others: f64,
+    /// The least odds (logarithm) of a place by the distance alone that may be certain then.
+    pub alone: f64,
+    /// How many blocks lie at a distance that is not one by chance, and the most that another distance says for a place. Chosen.
+    pub support: f64,
+    pub few: f64,
     /// Entries that lead exactly to whole blocks of uncommon lengths and that the order does not keep, and how many lengths these have,
     /// from which on it is not asked; and by how many standard deviations they have to exceed what chance gives. Chosen: none of the
     /// golden saves of killed games comes near.
@@ -364,6 +378,13 @@ pub(super) const SHIFT: ShiftWeights = ShiftWeights {
     sure_if_mixed: (8.0, 0.9999),
     clear: 2.0,
     contradictions: 2,
+    returns: 2,
+    shown: 0.8,
+    others: [4, 10],
+    share_of_others: 0.1,
+    alone: 3.0,
+    support: 4.0,
+    few: 3.5,
     against_order: (5, 3),
     beyond_chance: 4.0,
     chance_distances: 256,
