@@ -167,19 +167,36 @@ impl<'c> Places<'c> {
         (0..blocks.len()).map(run).collect()
     }
 
+    /// Sectors between two that no entry of the table points to: blocks there may have lost their entries.
+    fn gap(&self, from: u32, to: u32) -> u32 {
+        let entries = &self.case.entries;
+        let at = entries.partition_point(|entry| entry.first < from);
+        let listed: u32 = entries[at..].iter().take_while(|entry| entry.first < to).map(|entry| entry.count).sum();
+        to.saturating_sub(from).saturating_sub(listed)
+    }
+
     /// Whether two programs may have written to the region: the distance changes back and forth, and blocks of another table are
     /// between those of this one. A game that is killed only takes blocks out, which never brings one behind nearer to its entry, and
     /// pages of other moments hold blocks of this table.
     fn shows_two(&self, distances: &[i64], odds: &[Vec<f64>], shares: &[Vec<f64>], of_pages: &Shifts) -> bool {
-        let place = |(odds, shares): (&Vec<f64>, &Vec<f64>)| {
-            let at = shares.iter().position(|p| *p >= SHIFT.shown)?;
-            distances.get(at).filter(|_| odds.get(at).is_some_and(|odds| *odds > 1.0)).copied()
+        let place = |block: usize| {
+            let at = shares[block].iter().position(|p| *p >= SHIFT.shown)?;
+            let distance = distances.get(at).filter(|_| odds[block][at] > 1.0)?;
+            Some((block, *distance, self.entry(block, *distance)?))
         };
-        let places: Vec<Option<i64>> = odds.iter().zip(shares).map(place).collect();
-        let known: Vec<i64> = places.iter().flatten().copied().collect();
-        let returns = known.windows(2).filter(|pair| pair[1] > pair[0]).count();
-        let inside = places.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        let others = inside - known.len();
+        let known: Vec<(usize, i64, &Listing)> = (0..shares.len()).filter_map(place).collect();
+        let is_uncommon =
+            |&&(block, ..): &&(usize, i64, &Listing)| self.lengths.is_uncommon(self.case.walk.blocks[block].count);
+        let uncommon: Vec<i64> = known.iter().filter(is_uncommon).map(|(_, distance, _)| *distance).collect();
+        let returns = uncommon.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        let inside = known.last().map_or(0, |(last, ..)| last + 1);
+        let is_other = |&block: &usize| {
+            let at = known.partition_point(|(other, ..)| *other < block);
+            let from = at.checked_sub(1).map_or(0, |at| known[at].2.first + known[at].2.count);
+            let to = known.get(at).filter(|(other, ..)| *other != block).map(|(.., entry)| entry.first);
+            to.is_some_and(|to| self.case.walk.blocks[block].count > self.gap(from, to))
+        };
+        let others = (0..inside).filter(is_other).count();
         let firsts: HashMap<u32, u32> = self.case.entries.iter().map(|entry| (entry.slot, entry.first)).collect();
         let is_behind = |&&(slot, block): &&(u32, usize)| {
             firsts.get(&slot).is_some_and(|first| *first < self.case.walk.blocks[block].first)

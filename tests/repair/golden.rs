@@ -158,3 +158,25 @@ fn a_few_changed_entries_leave_the_other_blocks_of_a_killed_game_in_place() {
         }
     }
 }
+
+/// The table is that of one program; blocks of the other are between its blocks, which both moved.
+#[test]
+fn blocks_of_one_program_come_back_from_between_those_of_another() {
+    let case = golden("two_writers/w1");
+    let mut saved: HashMap<(u8, [i32; 3]), Vec<Signature>> = HashMap::new();
+    for name in ["saved_10.jsonl", "saved_11.jsonl"] {
+        for (position, signature) in truth(&case.join(name)) {
+            saved.entry((0, position)).or_default().push(signature);
+        }
+    }
+    for (likely, least) in [(false, 18), (true, 21)] {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("copy");
+        mend(&case.join("world"), &copy, likely);
+        let placed = placed(&copy);
+        let is_right = |(place, signature): &(&(u8, [i32; 3]), &Signature)| saved[*place].contains(signature);
+        let right = placed.iter().filter(is_right).count();
+        assert_eq!(right, placed.len(), "likely: {likely}");
+        assert!(right >= least, "{right}, likely: {likely}");
+    }
+}
