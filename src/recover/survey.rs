@@ -265,12 +265,12 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let mut made: Vec<Assembled> = made.collect();
     for (made, shifts) in made.iter_mut().zip(&shifts) {
         for fit in &mut made.fits {
-            let p = match shifts.most(fit.slot, fit.block) {
+            let most = shifts.most(fit.slot, fit.block);
+            let p = match most {
                 Certainty::Certain => continue,
                 Certainty::Likely => weights.likely,
                 Certainty::Candidate => weights.candidate,
             };
-            let most = shifts.most(fit.slot, fit.block);
             (fit.certainty, fit.voxels) = (fit.certainty.min(most), fit.voxels.min(most));
             fit.p = fit.p.min(p);
         }
