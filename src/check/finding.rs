@@ -77,15 +77,6 @@ impl Finding {
         (total > 0).then(|| Self { unlisted, ..Self::of_file(file, damage, Some(remark)) })
     }
 
-    /// Whether it says all that another one says, and more: of an unowned block, where it may belong.
-    pub(crate) fn replaces(&self, other: &Self) -> bool {
-        let start = |of: &Self| of.span.map(|span| span.start);
-        self.code() == Code::BlockOwnerless
-            && other.code() == Code::BlockOrphan
-            && self.file == other.file
-            && start(self) == start(other)
-    }
-
     /// Its code.
     #[must_use]
     pub const fn code(&self) -> Code {

@@ -35,8 +35,6 @@ mod sentence;
 mod stream;
 mod totals;
 mod verdict;
-#[cfg(feature = "tui")]
-mod waiting;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -88,8 +86,6 @@ pub use sentence::{RepairWords, Sentence};
 pub(crate) use stream::batches as row_batches;
 pub use totals::Totals;
 pub use verdict::{sentences, verdict};
-#[cfg(feature = "tui")]
-pub(crate) use waiting::Waiting;
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

@@ -259,11 +259,7 @@ impl Report {
     pub fn placed(&mut self, position: Option<[i32; 3]>, damage: Damage, remark: Option<String>) {
         let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
         finding.block = Some(BlockAt { lod: self.lod, position });
-        match self.findings.iter_mut().find(|other| finding.replaces(other)) {
-            // Both are warnings, so that the counts stay as they are.
-            Some(other) => *other = finding,
-            None => self.push(finding, None),
-        }
+        self.push(finding, None);
     }
 
     /// Adds the result of examining a listed block.

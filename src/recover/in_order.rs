@@ -137,7 +137,7 @@ mod tests {
         let odds: Vec<Vec<f64>> = right.iter().enumerate().map(odds).collect();
         for (of, right) in follow(&firsts, &distances, &odds, &odds).iter().zip(&right) {
             let at = distances.iter().position(|distance| distance == right).unwrap();
-            assert!(of[at] > 0.95, "{right}: {of:?}");
+            assert!(of[at] > 0.9, "{right}: {of:?}");
         }
     }
 

@@ -10,7 +10,7 @@ use super::data::Index;
 use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::verdict::{self, Verdict};
 use super::{App, Effect};
-use crate::check::{Finding, Options, Summary, Waiting, run, total_bytes, walk};
+use crate::check::{Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::{Code, Level};
 use crate::recover::effort::Effort;
 use crate::watch::Progress;
@@ -95,7 +95,6 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
         let mut errors = HashSet::new();
         // What both passes do not list of a file is one finding.
         let mut unlisted: BTreeMap<Arc<str>, BTreeMap<Code, u64>> = BTreeMap::new();
-        let mut waiting = Waiting::default();
         let mut pass_on = |finding: Finding| {
             if finding.code() != Code::FindingsCut {
                 return report(Some(finding), false);
@@ -107,21 +106,15 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
             if let (Level::Error, Some(block)) = (finding.level(), finding.block) {
                 errors.insert((Arc::clone(&finding.file), block.position));
             }
-            waiting.keep(finding).into_iter().for_each(&mut pass_on);
+            pass_on(finding);
         });
         if !summary.interrupted {
             let known = |file: &str, position| errors.contains(&(Arc::from(file), position));
-            let mut replaced = 0;
-            let (counts, undecided) = walk(&save, &options, known, |finding| {
-                replaced += u64::from(waiting.replace(&finding));
-                pass_on(finding);
-            });
+            let (counts, undecided) = walk(&save, &options, known, &mut pass_on);
             summary.counts.merge(&counts);
-            summary.counts.warnings -= replaced;
             summary.undecided = undecided;
             summary.interrupted = worker.is_cancelled();
         }
-        waiting.rest().for_each(&mut pass_on);
         for (file, codes) in unlisted {
             report(Finding::not_listed(file, &codes), false);
         }

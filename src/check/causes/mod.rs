@@ -94,6 +94,13 @@ impl FileFindings {
         blocks.find_map(|((lod, position, _), _)| Some((*lod, (*position)?)))
     }
 
+    /// How many blocks have both of two codes.
+    fn blocks_with(&self, both: [Code; 2]) -> u64 {
+        let has = |codes: &CodeSet| both.iter().all(|code| codes.contains(*code));
+        let others = self.others.iter().filter(|(codes, _)| has(codes)).map(|(_, n)| n);
+        self.blocks.values().filter(|codes| has(codes)).count() as u64 + others.sum::<u64>()
+    }
+
     /// Keeps no block apart. One that a later finding names counts once more.
     fn fold(&mut self) {
         for (_, codes) in std::mem::take(&mut self.blocks) {
