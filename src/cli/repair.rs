@@ -80,7 +80,7 @@ pub struct Arguments {
 enum Level {
     /// Only positions that are certain
     Certain,
-    /// Also positions that are likely; they are marked in repair.json
+    /// Also positions that are at least 98 % likely; they are marked in repair.json
     Likely,
 }
 

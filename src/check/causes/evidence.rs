@@ -162,9 +162,7 @@ impl Evidence {
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
             let garbage = entries.iter().all(|n| *n >= GARBAGE);
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
-            // The rules for a file and those for all regions may both report a block.
-            let both = found.blocks_with([Code::BlockOrphan, Code::BlockOwnerless]);
-            let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]) - both;
+            let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]) - found.unowned_again;
             evidence.unowned += unowned;
             let file = files.get(&**name);
             if let Some(File::Region(_, region)) = file {

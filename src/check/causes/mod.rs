@@ -65,6 +65,10 @@ struct FileFindings {
     is_cut_text: bool,
     /// Findings of files that end too early whose blocks are whole all the same.
     found_elsewhere: u64,
+    /// Where unowned blocks begin, and how many findings are about one that another finding is about: the rules for a file and those
+    /// for all regions may both report it.
+    unowned_at: HashSet<u64>,
+    unowned_again: u64,
     /// What to do about findings whose advice is not that of their code.
     advice: BTreeMap<Code, &'static str>,
 }
@@ -83,6 +87,10 @@ impl FileFindings {
         if advice != finding.code().next() {
             self.advice.entry(finding.code()).or_insert(advice);
         }
+        if matches!(finding.code(), Code::BlockOrphan | Code::BlockOwnerless) {
+            let is_new = finding.span.is_none_or(|span| self.unowned_at.insert(span.start));
+            self.unowned_again += u64::from(!is_new);
+        }
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());
@@ -94,15 +102,9 @@ impl FileFindings {
         blocks.find_map(|((lod, position, _), _)| Some((*lod, (*position)?)))
     }
 
-    /// How many blocks have both of two codes.
-    fn blocks_with(&self, both: [Code; 2]) -> u64 {
-        let has = |codes: &CodeSet| both.iter().all(|code| codes.contains(*code));
-        let others = self.others.iter().filter(|(codes, _)| has(codes)).map(|(_, n)| n);
-        self.blocks.values().filter(|codes| has(codes)).count() as u64 + others.sum::<u64>()
-    }
-
     /// Keeps no block apart. One that a later finding names counts once more.
     fn fold(&mut self) {
+        self.unowned_at = HashSet::new();
         for (_, codes) in std::mem::take(&mut self.blocks) {
             match self.others.iter_mut().find(|(of, _)| *of == codes) {
                 Some((_, n)) => *n += 1,
