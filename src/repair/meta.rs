@@ -8,7 +8,7 @@ use crate::bytes::index;
 use crate::damage::{Code, Damage};
 use crate::draft;
 use crate::godot::channel::{CHANNELS, Depth};
-use crate::godot::forest::Meta;
+use crate::godot::forest::{Meta, REGION_SIZE_PO2};
 use crate::godot::region::{Format, Header};
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, RegionPlan};
@@ -118,7 +118,9 @@ impl Target {
 /// The meta file that a layout asks for; `None` where no meta file can have it.
 fn meta_of(forest: &Forest, format: &Format) -> Option<Meta> {
     let &Format { block_size_po2, region_size: [x, y, z], depths, sector_size } = format;
-    if x != y || y != z || !x.is_power_of_two() {
+    let region_size_po2 = u8::try_from(x.trailing_zeros()).ok()?;
+    let is_valid = REGION_SIZE_PO2.contains(&region_size_po2.into());
+    if x != y || y != z || !x.is_power_of_two() || !is_valid {
         return None;
     }
     let readable = forest.meta.as_ref().or(forest.salvaged.as_ref());
@@ -129,7 +131,7 @@ fn meta_of(forest: &Forest, format: &Format) -> Option<Meta> {
     Some(Meta {
         version: Some(version),
         block_size_po2: Some(block_size_po2),
-        region_size_po2: u8::try_from(x.trailing_zeros()).ok(),
+        region_size_po2: Some(region_size_po2),
         sector_size: Some(sector_size),
         depths: (version > 1).then_some(depths),
         lod_count: readable.and_then(|meta| meta.lod_count).map(|n| n.max(lods_of(forest))),

@@ -134,6 +134,8 @@ pub(super) fn region_plan(
     let likely = likely.into_iter().filter(|at| !placing.filled.contains(at));
     plan.missing.extend(likely.map(|at| (at, MissingReason::Uncertain)));
     plan.missing.sort_unstable();
+    // An entry without sectors may be that of a position that is likely for a block.
+    plan.missing.dedup_by_key(|(position, _)| *position);
     placing.list_unowned(&unowned);
     placing.lost.sort_by_key(|lost| lost.sector);
     let Placing { mut blocks, lost, .. } = placing;

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use voxscope::check;
+use voxscope::damage::Code;
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
@@ -179,4 +181,54 @@ fn blocks_of_one_program_come_back_from_between_those_of_another() {
         assert_eq!(right, placed.len(), "likely: {likely}");
         assert!(right >= least, "{right}, likely: {likely}");
     }
+}
+
+/// Entries without sectors whose positions are likely for blocks.
+#[test]
+fn a_position_is_missing_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = dir.path().join("world");
+    copy_dir(golden("two_writers/w1/world"), &world);
+    let path = world.join("regions/lod0/r.0.0.0.vxr");
+    let mut file = fs::read(&path).unwrap();
+    let table = table_at(&file);
+    for (slot, entry) in file[table].chunks_exact_mut(4).enumerate().step_by(7) {
+        if entry == [0; 4] {
+            let sector = u32::try_from(slot * 13 % 600).unwrap();
+            let count = if slot / 7 % 2 == 0 { 0 } else { 10 };
+            entry.copy_from_slice(&(sector << 8 | count).to_le_bytes());
+        }
+    }
+    fs::write(&path, file).unwrap();
+    let save = Save::open(&world, &Options::default()).unwrap();
+    for plan in repair::plan_both(&save, &repair::Options::default()).unwrap() {
+        let missing: Vec<[i32; 3]> =
+            plan.regions.iter().flat_map(|region| &region.missing).map(|(at, _)| *at).collect();
+        let different: HashSet<[i32; 3]> = missing.iter().copied().collect();
+        assert!(missing.len() > 500);
+        assert_eq!(missing.len(), different.len());
+    }
+}
+
+/// The engine has no meta file for regions of one block.
+#[test]
+fn no_meta_file_is_written_that_is_not_valid() {
+    let dir = tempfile::tempdir().unwrap();
+    let (world, copy, again) = (dir.path().join("world"), dir.path().join("copy"), dir.path().join("again"));
+    copy_dir(golden("two_writers/w1/world"), &world);
+    let path = world.join("regions/lod0/r.0.0.0.vxr");
+    let mut file = fs::read(&path).unwrap();
+    file[6..9].fill(1);
+    fs::write(&path, file).unwrap();
+    mend(&world, &copy, false);
+    let codes = check_codes(&copy);
+    assert!(!codes.contains(&Code::MetaField), "{codes:?}");
+    assert!(mend(&copy, &again, false).plan.changes_nothing());
+}
+
+fn check_codes(path: &Path) -> Vec<Code> {
+    let mut codes = Vec::new();
+    let save = Save::open(path, &Options::default()).unwrap();
+    check::run(&save, &check::Options::default(), |finding| codes.push(finding.code()));
+    codes
 }

@@ -23,7 +23,7 @@ use crate::limits::{BYTE_ORDER_MARK, CUT_OFF, Limits, parse_json};
 pub const MAX_LODS: u8 = 24;
 
 /// Region sizes that fit the region header, as powers of two.
-const REGION_SIZE_PO2: std::ops::RangeInclusive<u64> = 1..=7;
+pub(crate) const REGION_SIZE_PO2: std::ops::RangeInclusive<u64> = 1..=7;
 
 /// The content of a meta file; a field that is missing or not valid is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
