@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
 use crate::common::damage::table_at;
+use crate::common::trees::trouble;
 use crate::common::truth::{Signature, placed, truth};
 use crate::common::{copy_dir, directories, golden};
 use crate::{contents_of, findings, mend, tree, whole_blocks};
@@ -221,14 +221,7 @@ fn no_meta_file_is_written_that_is_not_valid() {
     file[6..9].fill(1);
     fs::write(&path, file).unwrap();
     mend(&world, &copy, false);
-    let codes = check_codes(&copy);
+    let codes = trouble(&copy);
     assert!(!codes.contains(&Code::MetaField), "{codes:?}");
     assert!(mend(&copy, &again, false).plan.changes_nothing());
-}
-
-fn check_codes(path: &Path) -> Vec<Code> {
-    let mut codes = Vec::new();
-    let save = Save::open(path, &Options::default()).unwrap();
-    check::run(&save, &check::Options::default(), |finding| codes.push(finding.code()));
-    codes
 }
