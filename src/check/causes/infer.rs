@@ -9,7 +9,7 @@ use crate::printable::{are, count, grouped, its};
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
 
-/// Unowned blocks from which on a second writer is likely, if there are twice as many of them as displaced blocks.
+/// Unowned blocks from which on there may have been a second writer, if they are at least half as many as the displaced blocks.
 const MANY_UNOWNED: u64 = 8;
 
 impl Evidence {
@@ -267,7 +267,7 @@ impl Evidence {
             }
             () if second && torn == 0 => (CauseKind::TwoWriters, &[CauseKind::Killed, CauseKind::TableChanged]),
             () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
-            () if power && by_table && self.unowned >= MANY_UNOWNED && self.unowned >= self.displaced => {
+            () if power && by_table && self.unowned >= MANY_UNOWNED && 2 * self.unowned >= self.displaced => {
                 (CauseKind::PowerLost, &[CauseKind::TwoWriters, CauseKind::Killed])
             }
             () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
