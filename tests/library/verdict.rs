@@ -527,6 +527,11 @@ fn a_full_disk_is_named() {
 }
 
 #[test]
+fn two_writers_are_named() {
+    assert_named("two_writers/w1", CauseKind::TwoWriters);
+}
+
+#[test]
 #[ignore = "reads the full set, which VOXSCOPE_GOLDEN names"]
 fn a_loss_of_power_is_named() {
     assert_named("power_loss/c6", CauseKind::PowerLost);
