@@ -30,7 +30,7 @@ pub enum Mark {
     Unowned,
     /// It cannot be read.
     Unreadable,
-    /// Its file ends before it, or has no whole block that may be it.
+    /// Its file ends before it, or has no whole block for its position.
     Absent,
     /// It may be in a wrong place.
     Doubtful,

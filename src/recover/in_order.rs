@@ -1,14 +1,14 @@
-//! How far blocks lie from their entries where the blocks are in the order of the entries, and two programs wrote to the region.
+//! The distances of blocks from their entries in a region that two programs wrote, if the blocks are in the order of their entries.
 //!
-//! Each program moves the blocks that it knows, and writes others where its own table has them. So the distance changes back and
-//! forth, between few values that come again and again. Which ones these are, and how often the distance changes, is estimated from
-//! the blocks themselves: forward and backward over the chain, again and again (the algorithm of Baum and Welch). A block that belonged
-//! before the one in front of it is ruled out.
+//! Each program moves the blocks of its own table, and writes other blocks at the sectors that this table gives. So the distance changes
+//! back and forth between a few values, which repeat. These values, and how often the distance changes, are estimated from the blocks by
+//! the algorithm of Baum and Welch (forward and backward passes over the chain of blocks). A distance is ruled out if its entry is in
+//! front of the entry of the block before.
 
-/// How often the chances of the distances are estimated anew. Chosen: they hardly change after three times.
+/// Rounds in which the chances of the distances are estimated. Chosen: they hardly change after three rounds.
 const ROUNDS: usize = 6;
 
-/// Blocks that each distance has before any is counted, and changes and stays, of a chain of unknown habits. Chosen.
+/// What is added to the counted blocks of each distance, and to the counted changes and stays, so that no estimate is 0. Chosen.
 const NO_BLOCK: f64 = 0.02;
 const CHANGES: f64 = 1.0;
 const STAYS: f64 = 4.0;
@@ -18,18 +18,18 @@ struct Chain<'c> {
     firsts: &'c [u32],
     /// In order.
     distances: &'c [i64],
-    /// For each block, how much likelier each distance makes what is there.
+    /// For each block and distance, how much likelier the block is there if the distance is right.
     odds: &'c [Vec<f64>],
-    /// The same for each that is also the distance of the block before.
+    /// The same for a distance that is also that of the block before.
     run_odds: &'c [Vec<f64>],
-    /// How likely a block that does not lie at the distance of the one before lies at each.
+    /// The probability of each distance after a change.
     chances: Vec<f64>,
-    /// How likely a block lies at the distance of the one before.
+    /// The probability that the distance stays the same from one block to the next.
     stay: f64,
 }
 
-/// The probability of each distance for each block. `odds` and `run_odds` say how much likelier each makes what is there, the latter if
-/// it is also that of the block before.
+/// The probability of each distance for each block. `odds` are how much likelier a block is there if a distance is right, `run_odds` the
+/// same for a distance that is also that of the block before.
 pub(super) fn follow(firsts: &[u32], distances: &[i64], odds: &[Vec<f64>], run_odds: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = distances.len();
     let chances = vec![1.0 / n as f64; n];
@@ -46,8 +46,8 @@ pub(super) fn follow(firsts: &[u32], distances: &[i64], odds: &[Vec<f64>], run_o
     shares
 }
 
-/// Makes the sum of some numbers 1.
-fn scale(of: &mut [f64]) {
+/// Scales numbers so that their sum is 1.
+pub(super) fn scale(of: &mut [f64]) {
     let sum: f64 = of.iter().sum();
     of.iter_mut().for_each(|p| *p /= sum.max(f64::MIN_POSITIVE));
 }
@@ -58,7 +58,7 @@ impl Chain<'_> {
         i64::from(self.firsts[block]) - i64::from(self.firsts[block - 1])
     }
 
-    /// The probability of each distance for each block, and how many blocks are expected to lie at the distance of the one before.
+    /// The probability of each distance for each block, and the expected number of blocks at the distance of the block before.
     fn shares(&self) -> (Vec<Vec<f64>>, f64) {
         let n = self.distances.len();
         let mut shares: Vec<Vec<f64>> = Vec::with_capacity(self.odds.len());
@@ -88,13 +88,13 @@ impl Chain<'_> {
         (shares, stays)
     }
 
-    /// The probabilities of the distances of a block, by those of the one before.
+    /// The probabilities of the distances of a block, by those of the block before.
     fn forward(&self, before: &[f64], block: usize) -> Vec<f64> {
         let (step, odds, run_odds) = (self.step(block), &self.odds[block], &self.run_odds[block]);
         let mut from = before.iter().sum::<f64>();
         let mut passed = 0;
         let each = |k: usize| {
-            // The entry of the block before is before this one's.
+            // The entry of the block before has to be in front of the entry of this one.
             while self.distances.get(passed).is_some_and(|distance| *distance <= self.distances[k] - step) {
                 from -= before[passed];
                 passed += 1;
@@ -104,8 +104,8 @@ impl Chain<'_> {
         (0..before.len()).map(each).collect()
     }
 
-    /// How likely each distance of a block makes what is in and behind the next one, so many sectors away, at a distance of its own or at
-    /// that of the block.
+    /// The probability of all later blocks for each distance of a block. The next block is `step` sectors away; `next` are its values after
+    /// a change of the distance, `run` without one.
     fn backward(&self, next: &[f64], run: &[f64], step: i64) -> Vec<f64> {
         let mut to = 0.0;
         let mut passed = 0;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_that_come_again_are_found_among_those_that_fit_by_chance() {
+    fn distances_that_repeat_are_found_among_those_that_fit_by_chance() {
         let distances: Vec<i64> = (-20..20).collect();
         let right = [0, 0, -3, -3, 0, -3, 0, 0, -12, -12, 0, 0];
         let firsts: Vec<u32> = (0..12).map(|n| n * 50).collect();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_belongs_before_the_one_in_front_of_it() {
+    fn entries_are_in_the_order_of_their_blocks() {
         // The second block fits only the entry in front of the first one's.
         let odds = [vec![50.0, 0.1], vec![0.1, 50.0]];
         let shares = follow(&[10, 15], &[0, 30], &odds, &odds);

@@ -39,14 +39,15 @@ impl Shifts {
     pub fn find(case: &Case) -> Self {
         let Some(lengths) = Lengths::count(case) else { return Self::default() };
         let places = Places::new(case, &lengths);
-        let distances = lengths.distances(case, |_| true);
+        let supported = lengths.supported(case);
+        let distances = chosen(supported.iter().copied());
         if distances.is_empty() {
             return Self::default();
         }
         let odds = places.odds(&distances);
         let of_pages = places.found(&distances, &odds, &follow(&odds), false);
-        // Nothing that another program does moves a block away from the beginning of the file.
-        let distances = lengths.distances(case, |distance| distance <= 0);
+        // Another program moves blocks only towards the beginning of the file.
+        let distances = chosen(supported.into_iter().filter(|distance| *distance <= 0));
         let odds = places.odds(&distances);
         let firsts: Vec<u32> = case.walk.blocks.iter().map(|block| block.first).collect();
         let shares = in_order::follow(&firsts, &distances, &odds, &places.run_odds(&distances, &odds));
@@ -102,7 +103,7 @@ impl Shifts {
     pub fn most(&self, slot: u32, block: usize) -> Certainty {
         let own = self.of(block).iter().find(|(other, _)| *other == slot).map(|(_, odds)| *odds);
         match own {
-            // Seams between blocks of two programs show little.
+            // The terrain of two programs may differ, so that seams between their blocks are no evidence.
             Some(odds) if self.of_two && self.is_mixed && odds < SHIFT.clear => Certainty::Candidate,
             Some(odds) if self.of_two && self.is_mixed && odds < SHIFT.alone => Certainty::Likely,
             None if self.of_two && self.is_mixed => Certainty::Candidate,
@@ -148,8 +149,8 @@ impl<'c> Places<'c> {
         (0..blocks.len()).map(all).collect()
     }
 
-    /// The same where the block before lies at the same distance. If an entry leads to that one, another entry begins behind it by no
-    /// chance, so that only its length says something.
+    /// The same if the block before is at the same distance. If its entry leads to that block, the next entry begins right behind it in
+    /// any case: only the length of that entry is evidence.
     fn run_odds(&self, distances: &[i64], odds: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let blocks = &self.case.walk.blocks;
         let run = |block: usize| -> Vec<f64> {
@@ -176,8 +177,8 @@ impl<'c> Places<'c> {
     }
 
     /// Whether two programs may have written to the region: the distance changes back and forth, and blocks of another table are
-    /// between those of this one. A game that is killed only takes blocks out, which never brings one behind nearer to its entry, and
-    /// pages of other moments hold blocks of this table.
+    /// between those of this one. If a game is killed, blocks are the farther from their entries the farther behind they are, and pages
+    /// of other moments hold blocks of this table.
     fn shows_two(&self, distances: &[i64], odds: &[Vec<f64>], shares: &[Vec<f64>], of_pages: &Shifts) -> bool {
         let place = |block: usize| {
             let at = shares[block].iter().position(|p| *p >= SHIFT.shown)?;
@@ -212,7 +213,7 @@ impl<'c> Places<'c> {
     /// What the probabilities of the distances say of each block.
     fn found(&self, distances: &[i64], odds: &[Vec<f64>], shares: &[Vec<f64>], of_two: bool) -> Shifts {
         let mut found = Shifts { hints: vec![Vec::new(); odds.len()], of_two, ..Shifts::default() };
-        // Few blocks may lie at one distance by chance.
+        // A few blocks may be at one distance by chance.
         let blocks = |k: usize| shares.iter().filter_map(|of| of.get(k)).sum::<f64>();
         let is_few: Vec<bool> = (0..distances.len()).map(|k| of_two && blocks(k) < SHIFT.support).collect();
         for (block, shares) in shares.iter().enumerate() {
@@ -276,27 +277,18 @@ impl Lengths {
 
     /// How much likelier the entry that leads to a block is where the distance is right than by chance.
     fn odds(&self, count: u32, entry: Option<&Listing>) -> f64 {
-        let (same, longer) = (self.same[count as usize], self.longer[count as usize]);
-        match entry {
-            Some(entry) if entry.count == count => SHIFT.same_length / same,
-            Some(_) => SHIFT.shorter / longer,
-            None => (1.0 - SHIFT.same_length - SHIFT.shorter) / (1.0 - same - longer).max(0.05),
-        }
+        odds(count, entry, self.same[count as usize], self.longer[count as usize])
     }
 
     /// The same behind a block that its own entry leads to, where the next entry begins in any case.
     fn odds_behind(&self, count: u32, entry: Option<&Listing>) -> f64 {
         let all = self.longer[0].max(f64::MIN_POSITIVE);
         let [same, longer] = [&self.same, &self.longer].map(|of| (of[count as usize] / all).min(0.9));
-        match entry {
-            Some(entry) if entry.count == count => SHIFT.same_length / same,
-            Some(_) => SHIFT.shorter / longer,
-            None => (1.0 - SHIFT.same_length - SHIFT.shorter) / (1.0 - same - longer).max(0.05),
-        }
+        odds(count, entry, same, longer)
     }
 
-    /// Those of some distances that most blocks support, in order.
-    fn distances(&self, case: &Case, is_asked: impl Fn(i64) -> bool) -> Vec<i64> {
+    /// The distances that enough blocks support, the best supported ones first.
+    fn supported(&self, case: &Case) -> Vec<i64> {
         let mut entries: HashMap<u32, Vec<u32>> = HashMap::new();
         case.entries.iter().for_each(|entry| entries.entry(entry.count).or_default().push(entry.first));
         let zero = i64::from(case.table_end());
@@ -314,13 +306,27 @@ impl Lengths {
             .iter()
             .zip(-zero..)
             .map(|(support, at)| (*support, at))
-            .filter(|(s, at)| f64::from(*s) >= SHIFT.least_support && is_asked(*at))
+            .filter(|(s, _)| f64::from(*s) >= SHIFT.least_support)
             .collect();
         all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.abs().cmp(&b.1.abs())).then(a.1.cmp(&b.1)));
-        all.truncate(DISTANCES);
-        let mut distances: Vec<i64> = all.into_iter().map(|(_, at)| at).collect();
-        distances.sort_unstable();
-        distances
+        all.into_iter().map(|(_, at)| at).collect()
+    }
+}
+
+/// The first of some distances, as many as are followed, in order.
+fn chosen(supported: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut distances: Vec<i64> = supported.take(DISTANCES).collect();
+    distances.sort_unstable();
+    distances
+}
+
+/// How much likelier an entry, or none, is where the distance is right than by chance: `same` and `longer` are the chances of an entry of
+/// `count` sectors and of a longer one.
+fn odds(count: u32, entry: Option<&Listing>, same: f64, longer: f64) -> f64 {
+    match entry {
+        Some(entry) if entry.count == count => SHIFT.same_length / same,
+        Some(_) => SHIFT.shorter / longer,
+        None => (1.0 - SHIFT.same_length - SHIFT.shorter) / (1.0 - same - longer).max(0.05),
     }
 }
 
@@ -333,8 +339,7 @@ fn follow(odds: &[Vec<f64>]) -> Vec<Vec<f64>> {
         from.iter().map(|p| p * SHIFT.stay + sum * change).collect()
     };
     let scale = |mut of: Vec<f64>| {
-        let sum: f64 = of.iter().sum();
-        of.iter_mut().for_each(|p| *p /= sum.max(f64::MIN_POSITIVE));
+        in_order::scale(&mut of);
         of
     };
     let start = vec![1.0 / states as f64; states];

@@ -265,14 +265,11 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
     let mut made: Vec<Assembled> = made.collect();
     for (made, shifts) in made.iter_mut().zip(&shifts) {
         for fit in &mut made.fits {
-            let most = shifts.most(fit.slot, fit.block);
-            let p = match most {
-                Certainty::Certain => continue,
-                Certainty::Likely => weights.likely,
-                Certainty::Candidate => weights.candidate,
-            };
-            (fit.certainty, fit.voxels) = (fit.certainty.min(most), fit.voxels.min(most));
-            fit.p = fit.p.min(p);
+            match shifts.most(fit.slot, fit.block) {
+                Certainty::Certain => {}
+                Certainty::Likely => fit.lower(Certainty::Likely, weights.likely),
+                Certainty::Candidate => fit.lower(Certainty::Candidate, weights.candidate),
+            }
         }
     }
     for r in (0..cases.len()).filter(|r| by_table[*r]) {

@@ -341,18 +341,18 @@ pub(super) struct ShiftWeights {
     /// Places at odds with what is certain by the order from which on that is not asked. Chosen: a single one may be that of an
     /// older copy.
     pub contradictions: usize,
-    /// How often blocks lie farther on than the one before, each with at least this probability, from which on two programs may have
-    /// written to the region.
+    /// How many times the distance has to grow from one block to the next before a region counts as written by two programs, and the least
+    /// probability of the distances that are compared. Chosen.
     pub returns: usize,
     pub shown: f64,
-    /// The fewest blocks between these that belong to no entry, how many of them suffice if blocks lie farther on once, and the least
-    /// share of them. Chosen: of 26 saves of killed games and 12 after a loss of power none is said to be of two programs; of 24 of a
-    /// model of two programs, each is.
+    /// The fewest blocks inside that belong to no entry, how many of them suffice if the distance grows once, and their least share.
+    /// Chosen: none of 26 saves of killed games and 12 after a loss of power counts as written by two programs.
     pub others: [usize; 2],
     pub share_of_others: f64,
-    /// The least odds (logarithm) of a place by the distance alone that may be certain then.
+    /// The least log-odds of a place in such a region, by the distance alone, that may be certain. Chosen.
     pub alone: f64,
-    /// How many blocks lie at a distance that is not one by chance, and the most that another distance says for a place. Chosen.
+    /// The least number of blocks at a distance whose places may be certain there, and the log-odds of places at other distances at most.
+    /// Chosen.
     pub support: f64,
     pub few: f64,
     /// Entries that lead exactly to whole blocks of uncommon lengths and that the order does not keep, and how many lengths these have,

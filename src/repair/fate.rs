@@ -52,7 +52,7 @@ pub struct BlockFate<'p> {
     pub added: bool,
     /// Whether its file ends before it.
     pub beyond_end: bool,
-    /// Whether no whole block was found that may be it.
+    /// Whether its file has no whole block for its position.
     pub not_found: bool,
     /// Whether it is where the table has it, but against the format.
     pub odd: bool,
@@ -60,7 +60,7 @@ pub struct BlockFate<'p> {
     pub unowned: bool,
     /// Whether it is where the table has it, which is only likely.
     pub in_doubt: bool,
-    /// Whether nothing is wrong with it but that its slot is that of the old formula.
+    /// Whether it is right except for its slot, which is that of the old formula.
     pub in_old_slot: bool,
 }
 

@@ -109,7 +109,7 @@ pub(super) fn region_plan(
     placing.torn()?;
     placing.between_parts()?;
     placing.older_states()?;
-    // The findings of the checker name the same blocks.
+    // The checker reports the same places.
     let reported: HashSet<u32> = solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| p.slot).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {

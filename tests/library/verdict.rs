@@ -147,7 +147,7 @@ fn the_verdict_counts_the_torn_blocks_that_findings_name() {
             gone.extend(Some(at).filter(|_| block.not_found));
         });
         assert!(torn.is_subset(&named), "{}: {torn:?}, {named:?}", path.display());
-        // A block is not there as long as a finding names it, and it is not named twice.
+        // Each block that is not found has a finding, and none of them is torn.
         assert!(gone.is_disjoint(&torn) && gone.is_subset(&positions), "{}: {gone:?}", path.display());
     });
 }

@@ -15,13 +15,17 @@ use crate::common::truth::{Signature, placed, truth};
 use crate::common::{copy_dir, directories, golden};
 use crate::{contents_of, findings, mend, tree, whole_blocks};
 
-fn judge(case: &Path, saved: &[&str]) {
+/// Every state of each block that files of a case list.
+fn saved_states(case: &Path, saved: &[&str]) -> HashMap<[i32; 3], HashSet<Signature>> {
     let mut states: HashMap<[i32; 3], HashSet<Signature>> = HashMap::new();
-    for name in saved {
-        for (position, state) in truth(&case.join(name)) {
-            states.entry(position).or_default().insert(state);
-        }
+    for (position, state) in saved.iter().flat_map(|name| truth(&case.join(name))) {
+        states.entry(position).or_default().insert(state);
     }
+    states
+}
+
+fn judge(case: &Path, saved: &[&str]) {
+    let states = saved_states(case, saved);
     let dir = tempfile::tempdir().unwrap();
     let source = case.join("world");
     let before = tree(&source, true);
@@ -161,23 +165,17 @@ fn a_few_changed_entries_leave_the_other_blocks_of_a_killed_game_in_place() {
     }
 }
 
-/// The table is that of one program; blocks of the other are between its blocks, which both moved.
+/// The table is that of one program. Blocks of the other program are between its blocks, and both programs moved blocks.
 #[test]
 fn blocks_of_one_program_come_back_from_between_those_of_another() {
     let case = golden("two_writers/w1");
-    let mut saved: HashMap<(u8, [i32; 3]), Vec<Signature>> = HashMap::new();
-    for name in ["saved_10.jsonl", "saved_11.jsonl"] {
-        for (position, signature) in truth(&case.join(name)) {
-            saved.entry((0, position)).or_default().push(signature);
-        }
-    }
+    let states = saved_states(&case, &["saved_10.jsonl", "saved_11.jsonl"]);
     for (likely, least) in [(false, 18), (true, 21)] {
         let dir = tempfile::tempdir().unwrap();
         let copy = dir.path().join("copy");
         mend(&case.join("world"), &copy, likely);
         let placed = placed(&copy);
-        let is_right = |(place, signature): &(&(u8, [i32; 3]), &Signature)| saved[*place].contains(signature);
-        let right = placed.iter().filter(is_right).count();
+        let right = placed.iter().filter(|((_, position), found)| states[position].contains(*found)).count();
         assert_eq!(right, placed.len(), "likely: {likely}");
         assert!(right >= least, "{right}, likely: {likely}");
     }

@@ -9,7 +9,7 @@ use crate::printable::{are, count, grouped, its};
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
 
-/// Unowned blocks from which on there may have been a second writer, if they are at least half as many as the displaced blocks.
+/// Least number of unowned blocks that suggests a second writer, if at least half as many blocks are unowned as displaced.
 const MANY_UNOWNED: u64 = 8;
 
 impl Evidence {

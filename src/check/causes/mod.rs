@@ -65,8 +65,8 @@ struct FileFindings {
     is_cut_text: bool,
     /// Findings of files that end too early whose blocks are whole all the same.
     found_elsewhere: u64,
-    /// Where unowned blocks begin, and how many findings are about one that another finding is about: the rules for a file and those
-    /// for all regions may both report it.
+    /// Where unowned blocks begin, and how many findings repeat one of them: the rules for one file and those for all regions may report
+    /// the same block.
     unowned_at: HashSet<u64>,
     unowned_again: u64,
     /// What to do about findings whose advice is not that of their code.

@@ -132,6 +132,12 @@ impl Fit {
     pub const fn known(slot: u32, block: usize, p: f64) -> Self {
         Self { slot, block, certainty: Certainty::Certain, voxels: Certainty::Certain, p }
     }
+
+    /// Lowers how sure the place and its voxels are to `most`, and its probability to `p`, if they are higher.
+    pub(super) fn lower(&mut self, most: Certainty, p: f64) {
+        (self.certainty, self.voxels) = (self.certainty.min(most), self.voxels.min(most));
+        self.p = self.p.min(p);
+    }
 }
 
 /// What came of a region.
