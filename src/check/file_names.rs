@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use crate::bytes::Span;
 use crate::check::first::{Glance, named};
 use crate::damage::{Code, Damage, Value};
-use crate::printable::count;
+use crate::printable::{count, grouped};
 use crate::recover::copies::{self, Copied};
+use crate::recover::foreign_table::TableOf;
 use crate::recover::names::{self, Misnamed};
 use crate::recover::screen::Screened;
 use crate::save::{Forest, Save};
@@ -55,6 +56,25 @@ pub(super) fn contradicted(forest: &Forest, glance: &Glance, placed: &HashMap<u3
     numbers.filter(|number| placed.contains_key(number)).collect()
 }
 
+/// The numbers of those of some files that nothing supports where their names put them, once their blocks are placed.
+pub(super) fn unsupported(
+    forest: &Forest,
+    glance: &Glance,
+    placed: &HashMap<u32, Screened>,
+    of: &HashSet<u32>,
+) -> HashSet<u32> {
+    let named = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
+    let asked = (0..named.len()).filter(|&i| {
+        let number = named[i].file.number;
+        of.contains(&number) && placed.contains_key(&number)
+    });
+    let asked: Vec<usize> = asked.collect();
+    if asked.is_empty() {
+        return HashSet::new();
+    }
+    names::unsupported(&named, asked.into_iter()).into_iter().map(|file| named[file].file.number).collect()
+}
+
 pub(super) fn contradiction() -> OfFile {
     let damage = Damage::new(Code::RegionMisnamed, Span::default(), "borders of the blocks");
     let remark = "Once the blocks are where the solver puts them, no border continues a neighbour, and other LODs have other \
@@ -77,6 +97,18 @@ pub(super) fn copied(save: &Save, forest: &Forest, glance: &Glance) -> Vec<(u32,
         (file.number, (damage, remark))
     };
     copies::copied(&named).into_iter().map(doubt).collect()
+}
+
+/// The finding about a file whose blocks the table of another region fits.
+pub(super) fn other_table(table: &TableOf, region: [i32; 3]) -> OfFile {
+    let damage = Damage::new(Code::TableForeign, Span::default(), "region of the table that fits");
+    let [there, here] = [table.fit, table.own].map(|fit| {
+        let [fitting, entries] = [fit.fitting, fit.entries].map(|n| grouped(n as u64));
+        format!("{fitting} of {entries}")
+    });
+    let remark =
+        format!("Of the entries of that table {there} lead to whole blocks here, of those of this file {here}.");
+    (damage.found(Value::triple(region)), remark)
 }
 
 /// What shows that a file has the name of another one.

@@ -4,12 +4,16 @@
 //! A region whose table matches its sectors gets no finding. Otherwise each entry is reported whose position is not certain:
 //! a wrong block without a finding is worse than a needless warning in a damaged region.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
 
 use crate::bytes::Span;
 use crate::check::Options;
 use crate::check::causes::OLD_FORMULA;
-use crate::check::file_names::{contradicted, contradiction, copied, in_doubt, misnamed};
+use crate::check::file_names::{
+    OfFile, contradicted, contradiction, copied, in_doubt, misnamed, other_table, unsupported,
+};
 use crate::check::first::Glance;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
@@ -17,9 +21,10 @@ use crate::godot::slots::SlotFormula;
 use crate::parallel;
 use crate::printable::triple;
 use crate::recover::assemble::forget_inner;
-use crate::recover::cluster::{self, Broken, Member, Sides, clusters_of, extent_of, has_lods, most_blocks};
+use crate::recover::cluster::{Broken, Member, Sides, clusters_of, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed, REPORTED, how_likely};
 use crate::recover::explained::listed;
+use crate::recover::foreign_table::{self, OwnTable};
 use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
@@ -65,10 +70,23 @@ pub(super) struct Doubts {
     pub undecided: u64,
 }
 
+/// A region that is solved, or that is next to one.
+struct Opened<'s> {
+    file: &'s RegionFile,
+    near: bool,
+    header: Header,
+    /// What its blocks are read from again, if its name is in doubt.
+    source: Option<FileSource>,
+    case: Case,
+    split: Option<Split>,
+    /// Its own table, if its blocks are placed by that of another file.
+    own_table: Option<OwnTable>,
+}
+
 impl Doubt {
     /// Whether it is about the file as a whole.
     pub fn is_of_file(&self) -> bool {
-        matches!(self.damage.code, Code::SlotsTold | Code::RegionMisnamed | Code::RegionCopied)
+        matches!(self.damage.code, Code::SlotsTold | Code::RegionMisnamed | Code::RegionCopied | Code::TableForeign)
     }
 }
 
@@ -141,7 +159,15 @@ impl Doubts {
         let mut broken = find_broken(save, forest, &files, options, glance);
         let member = |i: usize| Member::new(files[i], broken[i].as_deref(), glance.has_exchanged(files[i]));
         let clusters = clusters_of(files.len(), member);
-        let doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
+        let mut doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
+        let by_other = |(file, broken): (&&RegionFile, &Option<Box<Broken>>)| {
+            let table = broken.as_deref()?.table_of?;
+            Some((file.number, other_table(&table, files[table.index].position)))
+        };
+        let foreign: Vec<(u32, OfFile)> = files.iter().zip(&broken).filter_map(by_other).collect();
+        // The blocks of a region with the table of another one may as well be those of that region.
+        let by_other: HashSet<u32> = foreign.iter().map(|(number, _)| *number).collect();
+        doubtful.extend(&by_other);
         // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<u32, Screened> = HashMap::new();
         // What files say of each other's places is asked once.
@@ -155,43 +181,48 @@ impl Doubts {
             let solved = cluster.solved.iter().map(|&i| (i, false));
             let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
             let mut opened = parallel::filter_map(&opened, |&(i, near)| {
-                let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
+                let table = broken[i].as_deref().and_then(|broken| broken.table_of).map(|table| files[table.index]);
+                let (region, case, own_table) = open(save, forest, files[i], table, sides(i, near), options)?;
                 let split = if near { None } else { Split::find(&region, &case) };
                 // A cluster may have more regions than a process may have open files.
                 region.source.close();
                 let source = (!near && doubtful.contains(&files[i].number)).then_some(region.source);
-                Some((i, near, region.header, source, case, split))
+                Some(Opened { file: files[i], near, header: region.header, source, case, split, own_table })
             });
-            opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
-            forget_inner(opened.iter_mut().map(|(.., case, _)| case));
+            opened.sort_by_key(|of| (of.file.lod, of.file.position));
+            forget_inner(opened.iter_mut().map(|of| &mut of.case));
             let members: Vec<survey::Member<'_>> = opened
                 .iter()
-                .map(|(_, near, .., case, split)| survey::Member { case, split: split.as_ref(), near: *near })
+                .map(|of| survey::Member { case: &of.case, split: of.split.as_ref(), near: of.near })
                 .collect();
             let effort = options.effort.factor();
             let solved = solve_once(&members, &Weights::default(), effort, &options.watch, options.solutions);
-            for ((i, near, header, source, case, _), solved) in opened.iter().zip(&*solved) {
+            let solved: Vec<Cow<'_, Solved>> =
+                opened.iter_mut().zip(&*solved).map(|(of, solved)| of.by_own_table(solved)).collect();
+            for (of, solved) in opened.iter().zip(&solved) {
                 self.undecided += solved.undecided as u64;
-                if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
-                    let number = files[*i].number;
-                    if let Some(source) = source {
-                        let seams = placed_seams::screen_placed(source, header, case, solved, &save.options.limits);
-                        source.close();
-                        if let Ok(Some(mut seams)) = seams {
-                            seams.shorten(files.len());
-                            placed.insert(number, seams);
-                        }
+                if let Some(source) = &of.source
+                    && of.is_judged(solved)
+                    && !options.cancelled()
+                {
+                    let seams = placed_seams::screen_placed(source, &of.header, &of.case, solved, &save.options.limits);
+                    source.close();
+                    if let Ok(Some(mut seams)) = seams {
+                        seams.shorten(files.len());
+                        placed.insert(of.file.number, seams);
                     }
                 }
             }
-            let doubted = if is_whole { contradicted(forest, glance, &placed) } else { HashSet::new() };
-            for ((i, near, header, _, case, _), solved) in opened.iter().zip(&*solved) {
-                let number = files[*i].number;
-                if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
-                    let is_doubted = doubted.contains(&number);
-                    let solved = if is_doubted { &solved.at_most_likely() } else { solved };
-                    let doubts = self.by_file.entry(number).or_default();
-                    judge(header, case, solved, cap, doubts);
+            let mut doubted = unsupported(forest, glance, &placed, &by_other);
+            if is_whole {
+                doubted.extend(contradicted(forest, glance, &placed));
+            }
+            for (of, solved) in opened.iter().zip(&solved) {
+                if of.is_judged(solved) && !options.cancelled() {
+                    let is_doubted = doubted.contains(&of.file.number);
+                    let solved = if is_doubted { &solved.at_most_likely() } else { &**solved };
+                    let doubts = self.by_file.entry(of.file.number).or_default();
+                    judge(&of.header, &of.case, solved, cap, doubts);
                 }
             }
             for i in cluster.solved {
@@ -201,12 +232,27 @@ impl Doubts {
             }
         }
         let contradicted = contradicted(forest, glance, &placed).into_iter().map(|number| (number, contradiction()));
-        let others = copied(save, forest, glance).into_iter().chain(misnamed(forest, glance, &placed));
+        let others = copied(save, forest, glance).into_iter().chain(misnamed(forest, glance, &placed)).chain(foreign);
         for (number, (damage, remark)) in contradicted.chain(others) {
             let doubt = Doubt { position: None, damage, remark: Some(remark), weak: false };
             // The finding about the file comes before those about its blocks.
             self.by_file.entry(number).or_default().listed.insert(0, doubt);
         }
+    }
+}
+
+impl Opened<'_> {
+    /// What was found, by the table of its own file.
+    fn by_own_table<'s>(&mut self, solved: &'s Solved) -> Cow<'s, Solved> {
+        match self.own_table.take() {
+            Some(table) => Cow::Owned(foreign_table::restore(&mut self.case, table, solved)),
+            None => Cow::Borrowed(solved),
+        }
+    }
+
+    /// Whether something may be in doubt about its blocks.
+    fn is_judged(&self, solved: &Solved) -> bool {
+        !self.near && (!self.case.is_intact() || solved.is_contradicted())
     }
 }
 
@@ -219,14 +265,24 @@ fn find_broken(
     glance: &Glance,
 ) -> Vec<Option<Box<Broken>>> {
     let one = |file: &RegionFile| {
-        let walked = if glance.is_explained(file) { None } else { open(save, forest, file, Sides::None, options) };
+        let walked =
+            if glance.is_explained(file) { None } else { open(save, forest, file, None, Sides::None, options) };
         options.advance(file.len);
-        let (_, case) = walked.filter(|(_, case)| !case.is_intact())?;
-        Some(Box::new(Broken::new(&case)))
+        let (region, case, _) = walked.filter(|(_, case, _)| !case.is_intact())?;
+        Some(Box::new(Broken::new(&case, region.header.format)))
     };
     let small = |file: &RegionFile| most_blocks(file) < LARGE;
     let mut found = parallel::map(files, |file| small(file).then(|| one(file)));
-    files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
+    let mut found: Vec<Option<Box<Broken>>> =
+        files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect();
+    let broken: Vec<Option<&Broken>> = found.iter().map(Option::as_deref).collect();
+    let by_other = foreign_table::find(&broken, |i, other| {
+        let walked = open(save, forest, files[i], Some(files[other]), Sides::None, options);
+        Ok::<_, Infallible>(walked.map(|(_, case, _)| case))
+    });
+    let Ok(by_other) = by_other;
+    by_other.into_iter().for_each(|(i, broken)| found[i] = Some(Box::new(broken)));
+    found
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.
@@ -247,13 +303,15 @@ fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(u32, Do
     Some((file.number, Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }
 
+/// Opens a region and walks over it, by the table of another file if one is given.
 fn open(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
+    table: Option<&RegionFile>,
     sides: Sides<'_>,
     options: &Options<'_>,
-) -> Option<(Region<FileSource>, Case)> {
+) -> Option<(Region<FileSource>, Case, Option<OwnTable>)> {
     if options.cancelled() {
         return None;
     }
@@ -262,8 +320,8 @@ fn open(
         return None;
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
-    let case = cluster::read(save, &region, slots, sides, has_lods(forest)).ok()?;
-    Some((region, case))
+    let (case, own) = foreign_table::read(save, forest, &mut region, table, slots, sides).ok()?;
+    Some((region, case, own))
 }
 
 /// Adds what is in doubt about the blocks of a solved region.
@@ -278,9 +336,10 @@ fn judge(header: &Header, case: &Case, solved: &Solved, cap: usize, doubts: &mut
         owners.entry(case.content(p.block)).or_default().push(*p);
     }
     let entries = case.entries.iter().enumerate();
-    let each = entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), solved.is_torn(i), &owners));
+    let each =
+        entries.filter_map(|(i, e)| doubt(header, case, solved, e, placed.get(&e.slot), solved.is_torn(i), &owners));
     doubts.extend(each, cap);
-    doubts.extend(placed_by_seams(header, case, &placed), cap);
+    doubts.extend(placed_by_seams(header, case, solved, &placed), cap);
     doubts.extend(unowned(header, case, solved, &placed), cap);
 }
 
@@ -321,7 +380,8 @@ fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, 
             }
             ([], None) if saved(b) || block.first < case.table_end() => {
                 let weak = weak.iter().find(|p| p.block == b);
-                let remark = weak.map(|p| format!("It may belong to {} ({}).", triple(p.position), evidence(p)));
+                let remark =
+                    weak.map(|p| format!("It may belong to {} ({}).", triple(p.position), evidence(p, solved)));
                 (Code::BlockOwnerless, None, remark)
             }
             _ => return None,
@@ -336,6 +396,7 @@ fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, 
 fn doubt(
     header: &Header,
     case: &Case,
+    solved: &Solved,
     entry: &Listing,
     placed: Option<&Placed>,
     torn: bool,
@@ -345,12 +406,13 @@ fn doubt(
     let likely = placed.filter(|p| p.p >= REPORTED);
     let same = |p: &Placed| here.is_some_and(|b| case.content(b) == case.content(p.block));
     let block = likely.and_then(|p| case.walk.blocks.get(p.block).map(|block| (p, block)));
-    let stands =
-        block.map(|(p, block)| format!("The block of this position is at sector {} ({}).", block.first, evidence(p)));
+    let stands = block.map(|(p, block)| {
+        format!("The block of this position is at sector {} ({}).", block.first, evidence(p, solved))
+    });
     let (code, remark) = match (block, here) {
         (Some((p, _)), Some(_)) if same(p) && p.certainty == Certainty::Certain => return None,
         (Some((p, _)), Some(_)) if same(p) => {
-            (Code::PlaceDoubt, Some(format!("It is the likeliest block for this position ({}).", evidence(p))))
+            (Code::PlaceDoubt, Some(format!("It is the likeliest block for this position ({}).", evidence(p, solved))))
         }
         (Some((_, block)), _) if block.splice.is_some() => (Code::BlockHalfMoved, stands),
         (stood, Some(b)) => match owners.get(&case.content(b)).map(Vec::as_slice).unwrap_or_default() {
@@ -361,7 +423,8 @@ fn doubt(
                     _ => all.iter().find(|owner| owner.block == b),
                 };
                 let own = alone.filter(|owner| owner.slot != entry.slot);
-                let own = own.map(|owner| format!("It belongs to {} ({}).", triple(owner.position), evidence(owner)));
+                let own =
+                    own.map(|owner| format!("It belongs to {} ({}).", triple(owner.position), evidence(owner, solved)));
                 let remark = [own, stands].into_iter().flatten().collect::<Vec<_>>().join(" ");
                 (Code::BlockMisplaced, Some(remark).filter(|remark| !remark.is_empty()))
             }
@@ -381,7 +444,7 @@ fn doubt(
 }
 
 /// Blocks that no entry points to and whose places the seams give.
-fn placed_by_seams(header: &Header, case: &Case, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
+fn placed_by_seams(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
     let listed: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
     let mut new: Vec<&Placed> =
         placed.values().filter(|p| p.certainty >= Certainty::Likely && !listed.contains(&p.slot)).collect();
@@ -391,18 +454,18 @@ fn placed_by_seams(header: &Header, case: &Case, placed: &HashMap<u32, Placed>) 
         let span = header.sector_span(block.first.into(), block.count.into());
         let damage = Damage::new(Code::BlockOwnerless, span, "first sector of the block")
             .found(Value::Number(block.first.into()));
-        let remark = format!("It belongs to {}: {}.", triple(p.position), evidence(p));
+        let remark = format!("It belongs to {}: {}.", triple(p.position), evidence(p, solved));
         Some(Doubt { position: Some(p.position), damage, remark: Some(remark), weak: false })
     };
     new.into_iter().filter_map(doubt).collect()
 }
 
 /// How likely a place is, and by what, in words.
-fn evidence(placed: &Placed) -> String {
-    let by = if placed.moved {
-        "its borders match those of its neighbours"
-    } else {
-        "from the order of the blocks in the file and the borders with the neighbours"
+fn evidence(placed: &Placed, solved: &Solved) -> String {
+    let by = match solved.table_of {
+        Some(region) => format!("by the table of region {}", triple(region)),
+        None if placed.moved => "its borders match those of its neighbours".to_owned(),
+        None => "from the order of the blocks in the file and the borders with the neighbours".to_owned(),
     };
     if placed.certainty == Certainty::Certain {
         return format!("certain: {by}");

@@ -48,6 +48,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::PlaceDoubt,
     Code::RegionMisnamed,
     Code::RegionCopied,
+    Code::TableForeign,
     Code::SlotsOld,
     Code::SlotsMixed,
     Code::SlotsTold,

@@ -7,8 +7,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
-use crate::godot::region::Entry;
+use crate::godot::region::{Entry, Format};
 use crate::godot::slots::SlotFormula;
+use crate::recover::foreign_table::{Sectors, TableOf};
 use crate::recover::region::Case;
 use crate::recover::survey;
 use crate::recover::walk::{self, Wanted};
@@ -47,6 +48,10 @@ pub struct Broken {
     pub blocks: usize,
     /// The first sectors of the blocks whose sides are needed to solve it; all if it is not known.
     pub needed: Option<HashSet<u32>>,
+    /// What is compared with other regions, if its table is not its own.
+    pub sectors: Option<Sectors>,
+    /// The region that has its table.
+    pub table_of: Option<TableOf>,
 }
 
 /// The blocks of a region whose sides are kept.
@@ -83,10 +88,17 @@ pub struct Cluster {
 }
 
 impl Broken {
-    /// What a walk without sides shows.
+    /// What a walk without sides shows of a region of this layout.
     #[must_use]
-    pub fn new(case: &Case) -> Self {
-        Self { blocks: case.walk.blocks.len(), needed: needed(case) }
+    pub fn new(case: &Case, format: Format) -> Self {
+        let sectors = Sectors::new(case, format);
+        Self { blocks: case.walk.blocks.len(), needed: needed(case), sectors, table_of: None }
+    }
+
+    /// What a walk without sides shows of a region that was read by the table of another one.
+    #[must_use]
+    pub fn by_table_of(case: &Case, table: TableOf) -> Self {
+        Self { blocks: case.walk.blocks.len(), needed: needed(case), sectors: None, table_of: Some(table) }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod effort;
 pub mod evidence;
 pub mod explained;
 pub mod faces;
+pub mod foreign_table;
 mod gaps;
 mod in_order;
 pub mod item;

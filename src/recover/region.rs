@@ -79,8 +79,20 @@ impl Case {
         options: walk::Options<'_>,
     ) -> io::Result<Self> {
         let walk = walk::walk(&region.source, &region.header, limits, options)?;
+        let (raw, entries) = Self::table(region, slots, &walk);
+        let shape = region.slot_positions(slots);
+        let gap = gap(&region.source, &region.header);
+        Ok(Self { lod: region.lod, shape, raw, entries, walk, gap, taken: BTreeSet::new() })
+    }
+
+    /// The entries of a region's table as they are, and as a case has them; `walk` is that over its sectors.
+    pub(super) fn table<S: Source>(
+        region: &Region<S>,
+        slots: SlotFormula,
+        walk: &Walk,
+    ) -> (Vec<(u32, Entry)>, Vec<Listing>) {
         let listed = region.by_sector();
-        let without_sectors = blocks_without_sectors(&listed, &walk);
+        let without_sectors = blocks_without_sectors(&listed, walk);
         let listing = |listed: Listed| {
             let position = region.block_position(listed.slot, slots)?;
             let first = listed.entry.first();
@@ -91,10 +103,7 @@ impl Case {
             Some(Listing { slot: listed.slot, first, count, position })
         };
         let entries = listed.into_iter().filter_map(listing).collect();
-        let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
-        let shape = region.slot_positions(slots);
-        let gap = gap(&region.source, &region.header);
-        Ok(Self { lod: region.lod, shape, raw, entries, walk, gap, taken: BTreeSet::new() })
+        (region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect(), entries)
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Solved {
     pub contradicted: Vec<u32>,
     /// Blocks that were left undecided because the budget was used up.
     pub undecided: usize,
+    /// The region whose file has the table by which the blocks were placed, if it is not their own.
+    pub table_of: Option<[i32; 3]>,
+    /// Slots, ascending, of entries that name no positions of this region, because the table is that of another one.
+    pub void: Vec<u32>,
 }
 
 impl Solved {
@@ -105,6 +109,7 @@ pub(super) fn from_table(case: &Case, made: &Assembled) -> Solved {
         contradicted: made.contradicted.iter().map(|(slot, _)| *slot).collect(),
         undecided: made.undecided,
         placed,
+        ..Solved::default()
     }
 }
 

@@ -508,3 +508,21 @@ pub(super) struct CopyWeights {
 
 pub(super) const COPY: CopyWeights =
     CopyWeights { blocks: 4, bytes: 8192, files: 3, share: 4, sure: 8.0, against: 2.0 };
+
+/// The numbers by which region files are found that have each other's tables.
+pub(super) struct ForeignTableWeights {
+    /// How many pairs of a first sector and a count are compared. Chosen: bounds the memory.
+    pub drawn: usize,
+    /// Files up to which each is compared with each. Chosen: bounds the time.
+    pub files: usize,
+    /// The largest share of entries that lead to whole blocks of their length by chance, and the least share of a table that is the
+    /// region's own. Chosen: of tables of full regions, a quarter to a half of the entries fit another region.
+    pub own: f64,
+    pub other: f64,
+    /// The least probability that an entry fits by chance, and the log-odds from which on a table does not. Chosen: 1 in 160,000.
+    pub chance: f64,
+    pub sure: f64,
+}
+
+pub(super) const FOREIGN_TABLE: ForeignTableWeights =
+    ForeignTableWeights { drawn: 256, files: 1024, own: 0.6, other: 0.95, chance: 0.2, sure: 12.0 };

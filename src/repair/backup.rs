@@ -79,7 +79,7 @@ impl Store {
         let (mut store, mut looks) = (empty(), Vec::with_capacity(files.len()));
         for (_, file, _) in &files {
             options.go_on()?;
-            let walk = open(backup, other, file, None, Sides::None)?;
+            let walk = open(backup, other, file, None, None, Sides::None)?;
             looks.push(walk.as_ref().map_or(Standing::Nothing, |walk| walk.look(None)));
             walk.iter().for_each(|walk| store.add(walk, &as_listed));
         }
@@ -98,7 +98,7 @@ impl Store {
             if solved.contains(&other.dir.join(&file.name)) {
                 continue;
             }
-            if let Some(walk) = open(backup, other, file, None, Sides::None)? {
+            if let Some(walk) = open(backup, other, file, None, None, Sides::None)? {
                 store.add(&walk, &as_listed);
             }
         }

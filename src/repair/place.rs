@@ -113,7 +113,7 @@ pub(super) fn region_plan(
     let reported: HashSet<u32> = solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| p.slot).collect();
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
-        if garbage.contains(&entry.slot) {
+        if garbage.contains(&entry.slot) || solved.void.binary_search(&entry.slot).is_ok() {
             continue;
         }
         let why = match () {

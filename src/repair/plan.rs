@@ -283,7 +283,10 @@ fn one_forest(
     let doubtful = LazyCell::new(|| survey::in_doubt(forest, &seams));
     let sure = HashSet::new();
     let files = Solving { layout: &layout, looks: &looks, doubted: &sure };
-    let (mut ready, placed) = solve(save, &named, files, store, all, &|number| doubtful.contains(&number))?;
+    let (mut ready, placed) = solve(save, &named, files, store, all, &|number| {
+        // The blocks of a region with the table of another one may as well be those of that region.
+        looks[number].has_other_table() || doubtful.contains(&number)
+    })?;
     if !placed.is_empty() {
         let mut changed = HashSet::new();
         for (number, screened) in placed {
@@ -303,7 +306,8 @@ fn one_forest(
         misnamed = again;
         // No place in a file is certain if the file itself seems to be in a wrong one.
         let moved = survey::misnamed(&named, &seams).into_iter().map(|found| found.file);
-        let unsupported = survey::unsupported(&named, &seams, misnamed.iter().map(|found| found.file));
+        let by_other = (0..looks.len()).filter(|&file| looks[file].has_other_table());
+        let unsupported = survey::unsupported(&named, &seams, misnamed.iter().map(|found| found.file).chain(by_other));
         let doubted = survey::contradicted(&named, &seams).into_iter().chain(moved).chain(unsupported);
         let doubted: HashSet<usize> = doubted.filter(|file| changed.contains(file)).collect();
         if !doubted.is_empty() {

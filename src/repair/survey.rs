@@ -13,10 +13,11 @@ use crate::limits::Limits;
 use crate::parallel;
 use crate::recover::assemble::forget_inner;
 pub(super) use crate::recover::cluster::Sides;
-use crate::recover::cluster::{self, Broken, Extent, Member, clusters_of, extent_of, has_lods};
+use crate::recover::cluster::{Broken, Extent, Member, clusters_of, extent_of};
 use crate::recover::copies::{self, Copied};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
+use crate::recover::foreign_table::{self, OwnTable};
 use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::placed_seams;
 use crate::recover::quick;
@@ -51,6 +52,8 @@ pub(super) struct Walk<'s> {
     pub remark: Option<&'static str>,
     /// Its entries of two generations, when the table was written in part.
     pub split: Option<Split>,
+    /// Its own table, while its blocks are placed by that of another file.
+    own_table: Option<OwnTable>,
 }
 
 /// What a first look says of a region file.
@@ -70,6 +73,11 @@ pub(super) enum Standing {
 impl Standing {
     fn broken(&self) -> Option<&Broken> {
         if let Self::Broken(broken) = self { Some(broken) } else { None }
+    }
+
+    /// Whether its blocks are placed by the table of another file.
+    pub fn has_other_table(&self) -> bool {
+        self.broken().is_some_and(|broken| broken.table_of.is_some())
     }
 }
 
@@ -125,7 +133,7 @@ impl Walk<'_> {
     pub fn look(&self, format: Option<&Format>) -> Standing {
         let other = format.is_some_and(|format| *format != self.region.header.format);
         if !self.case.is_intact() {
-            Standing::Broken(Box::new(Broken::new(&self.case)))
+            Standing::Broken(Box::new(Broken::new(&self.case, self.region.header.format)))
         } else if other || !self.is_sound() || self.is_odd() {
             Standing::Odd
         } else {
@@ -172,7 +180,7 @@ pub(super) fn look(
     let one = |i: &usize| {
         options.go_on()?;
         let (forest, file, format) = &files[*i];
-        let walk = if explained[*i] { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
+        let walk = if explained[*i] { None } else { open(save, forest, file, format.as_ref(), None, Sides::None)? };
         options.watch.advance(file.len - file.len / 2);
         let look = match walk {
             _ if explained[*i] => Standing::Healthy,
@@ -187,6 +195,16 @@ pub(super) fn look(
         let window: Vec<usize> = (first..files.len()).take(WINDOW).collect();
         looks.extend(parallel::try_map(&window, one)?);
     }
+    let broken: Vec<Option<&Broken>> = looks.iter().map(Standing::broken).collect();
+    let by_other = foreign_table::find(&broken, |i, other| {
+        options.go_on()?;
+        let ((forest, file, format), (of, table, _)) = (&files[i], &files[other]);
+        let is_of_forest = std::ptr::eq(*forest, *of);
+        let walk =
+            if is_of_forest { open(save, forest, file, format.as_ref(), Some(table), Sides::None)? } else { None };
+        Ok::<_, Error>(walk.map(|walk| walk.case))
+    })?;
+    by_other.into_iter().for_each(|(i, broken)| looks[i] = Standing::Broken(Box::new(broken)));
     Ok((looks, screened))
 }
 
@@ -280,7 +298,8 @@ pub(super) fn solve_all<'s>(
                 look => Sides::Of(look.broken()),
             };
             let (forest, file, format) = &files[i];
-            let walk = open(save, forest, file, format.as_ref(), sides)?;
+            let table = looks[i].broken().and_then(|broken| broken.table_of).map(|table| files[table.index].1);
+            let walk = open(save, forest, file, format.as_ref(), table, sides)?;
             // A cluster may have more regions than a process may have open files.
             walk.iter().for_each(|walk| walk.region.source.file().close());
             options.watch.advance(file.len);
@@ -298,10 +317,12 @@ pub(super) fn solve_all<'s>(
             .collect();
         let (effort, watch) = (options.effort.factor(), options.watch.quiet());
         let solved = solve_once(&members, &Weights::default(), effort, &watch, options.solutions);
-        for ((walk, i, near), solved) in walks.iter().zip(&*solved) {
+        for ((walk, i, near), solved) in walks.iter_mut().zip(&*solved) {
             options.go_on()?;
+            let by_own = walk.own_table.take().map(|own| foreign_table::restore(&mut walk.case, own, solved));
+            let solved = by_own.as_ref().unwrap_or(solved);
             let healthy = matches!(looks[*i], Standing::Healthy | Standing::Exchanged) && walk.case.is_intact();
-            if !near && (!healthy || solved.is_contradicted()) {
+            if !*near && (!healthy || solved.is_contradicted()) {
                 each(*i, walk, solved)?;
                 walk.region.source.file().close();
             }
@@ -332,13 +353,14 @@ pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Pl
     case.entries.iter().filter_map(place).collect()
 }
 
-/// Opens a region file and walks over it; `format` is the layout that its header should have. `None` when no block can
-/// be located.
+/// Opens a region file and walks over it; `format` is the layout that its header should have, and `table` the file by whose table
+/// its blocks are placed, if that is not its own. `None` when no block can be located.
 pub(super) fn open<'s>(
     save: &Save,
     forest: &'s Forest,
     file: &'s RegionFile,
     format: Option<&Format>,
+    table: Option<&RegionFile>,
     sides: Sides<'_>,
 ) -> Result<Option<Walk<'s>>, Error> {
     let path = forest.dir.join(&file.name);
@@ -358,9 +380,10 @@ pub(super) fn open<'s>(
         region.header.byte_order = save.byte_order(forest, file);
         region.infer_slots(forest);
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
-        let case = cluster::read(save, &region, slots, sides, has_lods(forest)).map_err(failed(&path))?;
+        let read = foreign_table::read(save, forest, &mut region, table, slots, sides);
+        let (case, own_table) = read.map_err(failed(&path))?;
         let split = Split::find(&region, &case);
-        Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
+        Ok(Some(Walk { forest, file, region, slots, case, remark: None, split, own_table }))
     };
     let found = match &file.header {
         Some(header) if may_be_moving(header) => None,

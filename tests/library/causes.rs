@@ -136,6 +136,7 @@ fn tables_of_two_regions_that_were_exchanged_are_named() {
     fs::write(&second, b).unwrap();
     let causes = causes(dir.path());
     assert!(is_named_first(&causes, CauseKind::TableChanged), "{causes:?}");
+    assert_eq!(causes[0].evidence, ["the blocks of 2 region files fit the tables of others"]);
 }
 
 #[test]

@@ -301,6 +301,7 @@ fn samples_of_crashes_have_their_causes() {
         ("region-refused", CauseKind::Settings),
         ("region-header-cut", CauseKind::DiskFull),
         ("table-beyond-end", CauseKind::TableChanged),
+        ("table-foreign", CauseKind::TableChanged),
         ("stream-wal", CauseKind::InUse),
         ("region-misnamed", CauseKind::Renamed),
         ("table-gap", CauseKind::Killed),

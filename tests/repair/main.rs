@@ -10,6 +10,7 @@ mod anything;
 mod damage;
 mod exchanged;
 mod flat;
+mod foreign_tables;
 mod golden;
 mod killed_large;
 mod least;

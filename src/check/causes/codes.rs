@@ -66,7 +66,7 @@ impl CauseKind {
             Self::TableChanged => {
                 WRITING.contains(&code)
                     || COUNTS.contains(&code)
-                    || matches!(code, Code::TableBeyondEnd | Code::StreamMisplaced)
+                    || matches!(code, Code::TableBeyondEnd | Code::TableForeign | Code::StreamMisplaced)
             }
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldFormula => matches!(code, Code::SlotsTold | Code::SlotsOld),

@@ -36,6 +36,8 @@ pub(super) struct Evidence {
     pub exchanged: u64,
     /// Files with entries that lead beyond the end of the file although their blocks are before it.
     pub of_another: u64,
+    /// Blocks that are not where their entries say in files that have the tables of others.
+    pub displaced_by_table: u64,
     /// Whole blocks that no entry points to, in files with other trouble.
     pub unowned: u64,
     /// Blocks that are torn because bytes were inserted into them or cut out of them.
@@ -151,7 +153,10 @@ impl Evidence {
                 *evidence.all.entry(*code).or_default() += n;
             }
             let displaced = count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
+            let has_other_table = counts.contains_key(&Code::TableForeign);
+            let (displaced, by_table) = if has_other_table { (0, displaced) } else { (displaced, 0) };
             evidence.displaced += displaced;
+            evidence.displaced_by_table += by_table;
             evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
             let shifts = count(counts, &SHIFTED);
@@ -160,10 +165,10 @@ impl Evidence {
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
             evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
-            let garbage = entries.iter().all(|n| *n >= GARBAGE);
+            let garbage = !has_other_table && entries.iter().all(|n| *n >= GARBAGE);
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
             let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]) - found.unowned_again;
-            evidence.unowned += unowned;
+            evidence.unowned += if has_other_table { 0 } else { unowned };
             let file = files.get(&**name);
             if let Some(File::Region(_, region)) = file {
                 if region.header.as_ref().is_some_and(|header| header.version < 3) {
@@ -176,7 +181,11 @@ impl Evidence {
             }
             // Of a file that was cut off, what its entries lead to beyond the end is nowhere else.
             let beyond = count(counts, &[Code::TableBeyondEnd]);
-            let of_another = file.is_some() && !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
+            let of_another = file.is_some()
+                && !garbage
+                && !has_other_table
+                && displaced > 0
+                && beyond > count(counts, &[Code::BlockTorn]);
             evidence.of_another += u64::from(of_another);
             // Garbage in a table says nothing about the end of its file.
             let is_short = counts.contains_key(&Code::RegionNeverStored) && refused.is_none();
@@ -185,6 +194,7 @@ impl Evidence {
                 && counts.contains_key(&Code::BlockPrefix);
             let ends_early =
                 (is_short || is_cut_block || count(counts, &CUT) > found.found_elsewhere) && !garbage && !of_another;
+            let ends_early = ends_early && !has_other_table;
             let ends_early = ends_early && start != Some(Start::Empty);
             let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
             if let Some(len) = cut {
@@ -193,7 +203,7 @@ impl Evidence {
                 evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
             }
             // A shift explains torn blocks, and blocks that entries behind a change of the table lead to: no game left them.
-            if garbage || shifts > 0 || of_another || cut.is_some() || count(counts, &TEXT) > 0 {
+            if garbage || shifts > 0 || of_another || has_other_table || cut.is_some() || count(counts, &TEXT) > 0 {
                 evidence.spoiled.insert(Arc::clone(name));
             }
         }

@@ -112,6 +112,14 @@ impl Evidence {
             let others = [CauseKind::Mixed, CauseKind::DiskFull];
             causes.push(Cause::new(CauseKind::TableChanged, self.displaced, vec![evidence], &others));
         }
+        let tables = self.count(&[Code::TableForeign]);
+        if tables > 0 {
+            let what = if tables == 1 { "the table" } else { "the tables" };
+            let evidence = format!("the blocks of {} fit {what} of others", count(tables, "region file"));
+            let cause = Cause::new(CauseKind::TableChanged, self.displaced_by_table, vec![evidence], &[]);
+            // What such a table leads to needs no other cause.
+            causes.push(Cause { covers_rest: true, ..cause }.with_step(Some(Code::TableForeign)));
+        }
         let keys = self.count(&[Code::StreamMisplaced]);
         if keys > 0 {
             let evidence = match keys {

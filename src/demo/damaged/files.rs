@@ -4,12 +4,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::bytes::{index, len64};
 use crate::damage::Code;
 use crate::demo::Sample;
 use crate::demo::draft::{META, REGION, alter, alter_of, meta, put_u32, spec};
 use crate::demo::forest::{Extent, ForestSpec};
 use crate::demo::terrain::Terrain;
-use crate::godot::region::{Entry, HEADER_BYTES};
+use crate::godot::region::{Entry, HEADER_BYTES, Header};
 
 pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("not-a-file", "A directory has the name of a region file.", &[Code::NotAFile], |dir| {
@@ -24,6 +25,24 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("region-misnamed", "Two region files have each other's names.", &[Code::RegionMisnamed], |dir| {
         alter_of(&wide(), dir, |draft| {
             let [a, b] = ["regions/lod0/r.0.0.0.vxr", "regions/lod0/r.1.0.1.vxr"];
+            let first = std::mem::take(draft.file(a)?);
+            let second = std::mem::replace(draft.file(b)?, first);
+            *draft.file(a)? = second;
+            Ok(())
+        })
+    }),
+    Sample::damaged("table-foreign", "Two region files have each other's tables.", &[Code::TableForeign], |dir| {
+        alter_of(&wide(), dir, |draft| {
+            let [a, b] = ["regions/lod0/r.0.0.0.vxr", "regions/lod0/r.1.0.1.vxr"];
+            let end = |bytes: &[u8]| {
+                Header::decode(bytes, len64(bytes), None).value.map_or(0, |header| index(header.table.end))
+            };
+            let (first_end, second_end) = (end(draft.file(a)?), end(draft.file(b)?));
+            let blocks = draft.file(a)?.split_off(first_end);
+            let others = draft.file(b)?.split_off(second_end);
+            draft.file(a)?.extend(others);
+            draft.file(b)?.extend(blocks);
+            // The names as well, so that it is the tables that change places.
             let first = std::mem::take(draft.file(a)?);
             let second = std::mem::replace(draft.file(b)?, first);
             *draft.file(a)? = second;

@@ -1,0 +1,262 @@
+//! Region files that have each other's tables: the entries of one lead to the whole blocks of another, each of its length, while its own
+//! table leads to few of them.
+//!
+//! Such a region is solved by the table that fits it, and what was found is then described by the table that the file has. Only files
+//! whose own tables do not fit are asked: worlds that repeat themselves have equal tables in many regions.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::mem;
+
+use crate::godot::region::{Entry, Format};
+use crate::godot::slots::SlotFormula;
+use crate::recover::cluster::{self, Broken, Sides, has_lods};
+use crate::recover::decide::{Certainty, Placed};
+use crate::recover::explained::listed;
+use crate::recover::region::{Case, Listing};
+use crate::recover::solved::Solved;
+use crate::recover::torn_table::own;
+use crate::recover::weights::FOREIGN_TABLE;
+use crate::save::{Forest, Region, RegionFile, Save};
+use crate::source::Source;
+
+/// A sample of first sectors and counts: of two files, the same pairs are drawn.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    /// Hashes of pairs, ascending.
+    drawn: Vec<u32>,
+    /// Whether these are all of them.
+    is_whole: bool,
+    /// The sector after the last.
+    end: u32,
+}
+
+/// What a table that does not fit its sectors, and these sectors, have in common with those of other files.
+#[derive(Clone, Debug)]
+pub struct Sectors {
+    format: Format,
+    table: Sample,
+    blocks: Sample,
+    fit: Fit,
+}
+
+/// How many entries of a table lead to whole blocks of their length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fit {
+    /// The entries that do.
+    pub fitting: usize,
+    /// All of its entries.
+    pub entries: usize,
+}
+
+/// The table of another region, which fits the blocks of one better than its own.
+#[derive(Clone, Copy, Debug)]
+pub struct TableOf {
+    /// The index of the other region.
+    pub index: usize,
+    /// How it fits.
+    pub fit: Fit,
+    /// How the region's own table does.
+    pub own: Fit,
+}
+
+impl Sample {
+    fn new(pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut sample = Self { drawn: Vec::new(), is_whole: true, end: 0 };
+        for (first, count) in pairs {
+            sample.end = sample.end.max(first.saturating_add(count));
+            sample.drawn.push(mixed(first, count));
+        }
+        sample.drawn.sort_unstable();
+        sample.drawn.dedup();
+        sample.is_whole = sample.drawn.len() <= FOREIGN_TABLE.drawn;
+        sample.drawn.truncate(FOREIGN_TABLE.drawn);
+        sample.drawn.shrink_to_fit();
+        sample
+    }
+
+    /// The last hash up to which all pairs are drawn.
+    fn last(&self) -> u32 {
+        self.drawn.last().copied().filter(|_| !self.is_whole).unwrap_or(u32::MAX)
+    }
+
+    /// How many pairs another sample has as well, and of how many.
+    fn common(&self, other: &Self) -> (usize, usize) {
+        let last = self.last().min(other.last());
+        let asked = self.drawn.partition_point(|hash| *hash <= last);
+        let found = self.drawn[..asked].iter().filter(|hash| other.drawn.binary_search(hash).is_ok());
+        (found.count(), asked)
+    }
+}
+
+/// A hash of a pair that has no order.
+fn mixed(first: u32, count: u32) -> u32 {
+    let mixed = (u64::from(first) << 8 ^ u64::from(count)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
+}
+
+impl Sectors {
+    /// Those of a region; `None` if so many of its entries lead to whole blocks that the table is its own.
+    #[must_use]
+    pub fn new(case: &Case, format: Format) -> Option<Self> {
+        let fit = Fit::new(case);
+        if fit.share() > FOREIGN_TABLE.own {
+            return None;
+        }
+        let table = Sample::new(case.entries.iter().map(|entry| (entry.first, entry.count)));
+        let blocks = Sample::new(case.walk.blocks.iter().map(|block| (block.first, block.count)));
+        Some(Self { format, table, blocks, fit })
+    }
+
+    /// Whether a table fits these blocks, and that cannot be chance.
+    fn is_fit_by(&self, table: &Self) -> bool {
+        let (found, asked) = table.table.common(&self.blocks);
+        let by_chance = self.fit.share().max(FOREIGN_TABLE.chance);
+        let odds = -(found as f64) * by_chance.ln();
+        self.format == table.format && found as f64 >= FOREIGN_TABLE.other * asked as f64 && odds >= FOREIGN_TABLE.sure
+    }
+
+    /// Whether more entries of a table lead to these blocks than of its own.
+    fn is_nearer(&self, table: &Self) -> bool {
+        let (found, asked) = table.table.common(&self.blocks);
+        self.format == table.format && found as f64 > self.fit.share() * asked as f64
+    }
+}
+
+impl Fit {
+    fn new(case: &Case) -> Self {
+        let fitting = case.entries.iter().filter(|entry| own(case, entry).is_some()).count();
+        Self { fitting, entries: case.entries.len() }
+    }
+
+    fn share(self) -> f64 {
+        self.fitting as f64 / self.entries.max(1) as f64
+    }
+}
+
+/// Of the files of a forest whose tables do not fit them, those that another one's table fits, by their indexes. `walk` walks over the
+/// first file by the table of the second one.
+///
+/// # Errors
+/// Those of `walk`.
+pub fn find<E>(
+    files: &[Option<&Broken>],
+    mut walk: impl FnMut(usize, usize) -> Result<Option<Case>, E>,
+) -> Result<Vec<(usize, Broken)>, E> {
+    let sectors: Vec<Option<&Sectors>> = files.iter().map(|broken| broken.as_ref()?.sectors.as_ref()).collect();
+    let mut found = Vec::new();
+    for (file, other) in exchanged(&sectors) {
+        if let (Some(case), Some(own)) = (walk(file, other)?, sectors[file]) {
+            let table = TableOf { index: other, fit: Fit::new(&case), own: own.fit };
+            if table.fit.share() > table.own.share() {
+                found.push((file, Broken::by_table_of(&case, table)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// For each of some files whose tables do not fit them, by its index, the one whose table does. A table that fits several files, and a
+/// file that several tables fit, are left alone.
+fn exchanged(files: &[Option<&Sectors>]) -> BTreeMap<usize, usize> {
+    let known: Vec<(usize, &Sectors)> = files.iter().enumerate().filter_map(|(i, file)| Some((i, (*file)?))).collect();
+    let mut by_end: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (k, (_, file)) in known.iter().enumerate() {
+        by_end.entry(file.table.end).or_default().push(k);
+    }
+    let all: Vec<usize> = (0..known.len()).collect();
+    let mut found: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut times: HashMap<usize, u32> = HashMap::new();
+    for &(i, file) in &known {
+        // Of very many files only those are compared that end at the same sector.
+        let asked = match known.len() <= FOREIGN_TABLE.files {
+            true => &all,
+            false => by_end.get(&file.blocks.end).map_or(&[][..], Vec::as_slice),
+        };
+        let mut fitting = asked.iter().map(|&k| known[k]).filter(|(j, other)| *j != i && file.is_fit_by(other));
+        if let (Some((j, _)), None) = (fitting.next(), fitting.next()) {
+            found.insert(i, j);
+            *times.entry(j).or_default() += 1;
+        }
+    }
+    found.retain(|_, j| times.get(j) == Some(&1));
+    // The file whose table is known to be another's has the table of that one, or of a third.
+    let taken: Vec<(usize, usize)> =
+        found.iter().map(|(&i, &j)| (i, j)).filter(|(_, j)| !found.contains_key(j)).collect();
+    for (i, j) in taken {
+        if let (Some(file), Some(table)) = (files[j], files[i])
+            && !found.values().any(|&other| other == i)
+            && file.is_nearer(table)
+        {
+            found.insert(j, i);
+        }
+    }
+    found
+}
+
+/// The table that a region file has, while its blocks are placed by that of another one.
+#[derive(Debug)]
+pub struct OwnTable {
+    /// The position of the region that has the other table.
+    of: [i32; 3],
+    raw: Vec<(u32, Entry)>,
+    entries: Vec<Listing>,
+}
+
+/// Walks over a region, as [`cluster::read`] does, and reads its blocks by the table of another file, if one is given.
+///
+/// # Errors
+/// I/O errors.
+pub fn read<S: Source>(
+    save: &Save,
+    forest: &Forest,
+    region: &mut Region<S>,
+    table: Option<&RegionFile>,
+    slots: SlotFormula,
+    sides: Sides<'_>,
+) -> io::Result<(Case, Option<OwnTable>)> {
+    let other = table.and_then(|file| save.region(forest, file).ok().flatten());
+    let lods = has_lods(forest);
+    let Some(other) = other else { return Ok((cluster::read(save, region, slots, sides, lods)?, None)) };
+    let own = mem::replace(&mut region.entries, other.entries);
+    let read = cluster::read(save, region, slots, sides, lods);
+    region.entries = own;
+    let case = read?;
+    let (raw, entries) = Case::table(region, slots, &case.walk);
+    Ok((case, Some(OwnTable { of: other.position, raw, entries })))
+}
+
+/// Gives a case the table of its file back, and describes by it what was solved with that of another one.
+pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
+    let OwnTable { of, raw, entries } = table;
+    case.raw = raw;
+    let other = mem::replace(&mut case.entries, entries);
+    let at: HashMap<u32, usize> = other.iter().enumerate().map(|(i, entry)| (entry.slot, i)).collect();
+    let of_entry = |entry: &Listing| at.get(&entry.slot).copied();
+    let place = |entry: &Listing| {
+        let (slot, position, certainty) = (entry.slot, entry.position, Certainty::Certain);
+        let block = listed(case, entry)?;
+        Some(Placed { slot, position, block, certainty, voxels: certainty, p: 1.0, moved: false })
+    };
+    let mut placed: Vec<Placed> = match solved.as_listed {
+        true => other.iter().filter_map(place).collect(),
+        false => solved.placed.clone(),
+    };
+    placed.sort_unstable_by_key(|placed| placed.slot);
+    let named: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
+    placed.iter_mut().for_each(|placed| placed.moved |= !named.contains(&placed.slot));
+    let void = case.entries.iter().map(|entry| entry.slot).filter(|slot| !at.contains_key(slot));
+    let mut void: Vec<u32> = void.collect();
+    void.sort_unstable();
+    let torn = |entry: &Listing| of_entry(entry).and_then(|i| solved.torn.get(i)).copied().unwrap_or(0.0);
+    let options = |entry: &Listing| of_entry(entry).and_then(|i| solved.options.get(i)).cloned().unwrap_or_default();
+    Solved {
+        placed,
+        torn: case.entries.iter().map(torn).collect(),
+        options: if solved.options.is_empty() { Vec::new() } else { case.entries.iter().map(options).collect() },
+        as_listed: false,
+        table_of: Some(of),
+        void,
+        ..solved.clone()
+    }
+}
