@@ -237,6 +237,11 @@ fn first_moved(parts: &impl Source, places: &[Place], by: i64, sector: u32) -> i
     Ok(first)
 }
 
+/// Where the first block from a byte on seems to begin.
+pub(crate) fn first_beginning(source: &impl Source, from: u64, sector: u32) -> io::Result<Option<u64>> {
+    Ok(beginnings(source, from, sector, |_| true)?.first().map(|(at, _)| *at))
+}
+
 /// Blocks that seem to begin from a byte on, at any byte that is asked for: where, and how many sectors they have.
 pub(crate) fn beginnings(
     source: &impl Source,

@@ -32,8 +32,9 @@ pub(super) const SAMPLES: &[Sample] = &[
         })
     }),
     Sample::damaged("table-foreign", "Two region files have each other's tables.", &[Code::TableForeign], |dir| {
-        alter_of(&wide(), dir, |draft| {
-            let [a, b] = ["regions/lod0/r.0.0.0.vxr", "regions/lod0/r.1.0.1.vxr"];
+        let two = ForestSpec { lods: vec![Extent { from: [0, 0, 0], to: [8, 2, 4] }], ..wide() };
+        alter_of(&two, dir, |draft| {
+            let [a, b] = ["regions/lod0/r.0.0.0.vxr", "regions/lod0/r.1.0.0.vxr"];
             let end = |bytes: &[u8]| {
                 Header::decode(bytes, len64(bytes), None).value.map_or(0, |header| index(header.table.end))
             };

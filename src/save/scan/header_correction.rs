@@ -10,6 +10,7 @@ use crate::godot::block::BlockLayout;
 use crate::godot::channel::CHANNELS;
 use crate::godot::region::{BLOCK_SIZE_PO2, Format, Header};
 use crate::save::region::Region;
+use crate::save::region_moved::first_beginning;
 use crate::save::table_fits::fits;
 use crate::save::transfer::open_region;
 use crate::save::view::Scratch;
@@ -51,8 +52,8 @@ pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format
     file.header = Some(header.with_format(format));
 }
 
-/// The format with the region size and the sector size of the meta file, or one of them, if the table fits the sectors
-/// only then.
+/// The format with the region size and the sector size of the meta file, or one of them, if the table fits the sectors only then, or
+/// if it fits them in no way and the blocks begin where the table ends only then.
 fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Option<&Format>) -> Option<Format> {
     let own = header.format;
     let Format { region_size, sector_size, .. } = *outside?;
@@ -64,11 +65,24 @@ fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Opt
     let before = fits(&source, header).ok()?;
     let others =
         [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
-    let fitting = others.into_iter().filter(|other| *other != own).filter_map(|other| {
+    let others = others.into_iter().filter(|other| *other != own);
+    let fitting = others.clone().filter_map(|other| {
         let fits = fits(&source, &header.with_format(other)).ok()?;
         (fits.some() && fits.most() && fits.is_better_than(before)).then_some((fits.fitting, other))
     });
-    fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format)
+    let best = fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format);
+    if best.is_some() || before.most() {
+        return best;
+    }
+    // The engine puts the first block right behind the table, also where it was killed later.
+    let begins = |format: Format| {
+        let header = header.with_format(format);
+        let first = first_beginning(&source, header.table.start, format.sector_size).ok().flatten();
+        first == Some(header.sectors_at())
+    };
+    let mut others: Vec<Format> = others.filter(|other| begins(*other)).collect();
+    others.dedup();
+    if let [other] = others[..] { Some(other).filter(|_| !begins(own)) } else { None }
 }
 
 /// The format with the block size and the depths that the file's blocks have, if they differ from the header's.
