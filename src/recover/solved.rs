@@ -51,6 +51,12 @@ impl Solved {
         self.torn.get(entry).is_some_and(|p| *p > 0.5)
     }
 
+    /// How likely one of the whole blocks is that of an entry, whichever it is.
+    #[must_use]
+    pub fn presence(&self, entry: usize) -> f64 {
+        self.options.get(entry).map_or(0.0, |options| options.iter().map(|option| option.p).sum())
+    }
+
     /// Whether seams show beyond doubt that blocks of a table that fits its sectors belong elsewhere.
     #[must_use]
     pub fn is_contradicted(&self) -> bool {

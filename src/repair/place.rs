@@ -19,6 +19,10 @@ use crate::repair::why::{FileReason, KeptReason, MissingReason};
 use crate::repair::{Error, Options};
 use crate::save::Save;
 
+/// The least probability that a whole block of the file is that of an entry, at which the entry is said to be wrong and not the block
+/// to be missing.
+const PRESENT: f64 = 0.5;
+
 /// A region while it is decided on.
 pub(super) struct Placing<'p, 's> {
     pub save: &'p Save,
@@ -111,6 +115,11 @@ pub(super) fn region_plan(
     placing.older_states()?;
     // The checker reports the same places.
     let reported: HashSet<u32> = solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| p.slot).collect();
+    let mut candidates: HashMap<[i32; 3], f64> = HashMap::new();
+    for (_, position, p) in &solved.candidates {
+        *candidates.entry(*position).or_default() += p;
+    }
+    let by_seams = |position: [i32; 3]| candidates.get(&position).copied().unwrap_or(0.0);
     plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         if garbage.contains(&entry.slot) || solved.void.binary_search(&entry.slot).is_ok() {
@@ -120,7 +129,7 @@ pub(super) fn region_plan(
             () if reported.contains(&entry.slot) => MissingReason::Uncertain,
             () if solved.is_torn(i) && entry.first >= case.walk.sectors => MissingReason::BeyondEnd,
             () if solved.is_torn(i) => MissingReason::Torn,
-            () if solved.options.get(i).is_none_or(Vec::is_empty) => MissingReason::NotFound,
+            () if solved.presence(i) < PRESENT && by_seams(entry.position) < PRESENT => MissingReason::NotFound,
             () => MissingReason::Uncertain,
         };
         plan.missing.push((entry.position, why));
