@@ -82,7 +82,7 @@ pub use row_table::RowTable;
 use row_table::TakeRows;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, list_each, row_table, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
-pub use sentence::{RepairWords, Sentence};
+pub use sentence::{Figures, RepairWords, Sentence};
 pub(crate) use stream::batches as row_batches;
 pub use totals::Totals;
 pub use verdict::{sentences, verdict};

@@ -2,11 +2,15 @@
 
 use std::fmt;
 
+use crate::printable::capitalize;
+
 /// A sentence at the end of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sentence {
     /// What happened, without a full stop, and the figures that follow from it.
-    Cause(String, Option<String>),
+    Cause(String, Option<Figures>),
+    /// Figures that follow from several causes, or from one that has a sentence of its own.
+    Figures(Figures),
     /// What distinguishes similar causes.
     TellApart(String),
     /// The command that repairs the save, and what it does.
@@ -18,12 +22,22 @@ pub enum Sentence {
 impl fmt::Display for Sentence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cause(cause, Some(figures)) => write!(f, "{cause}: {figures}."),
+            Self::Cause(cause, Some(figures)) => write!(f, "{cause}: {}.", figures.full),
+            Self::Figures(figures) => write!(f, "{}.", capitalize(&figures.full)),
             Self::Cause(cause, None) => write!(f, "{cause}."),
             Self::Repair(words) => words.fmt(f),
             Self::TellApart(text) | Self::Plain(text) => f.write_str(text),
         }
     }
+}
+
+/// How many blocks there are, right and damaged, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// As a clause.
+    pub full: String,
+    /// In as few words as possible.
+    pub short: String,
 }
 
 /// What a repair does, in words.

@@ -6,9 +6,9 @@ use crate::check::advice::{first_step, step_without_repair, with_block};
 use crate::check::cause::{Cause, CauseKind, NextStep};
 use crate::check::outlook::{files_outlook, foreign_outlook, outlook, repair};
 use crate::check::save_arguments::SaveArguments;
-use crate::check::sentence::{RepairWords, Sentence, plain};
+use crate::check::sentence::{Figures, RepairWords, Sentence, plain};
 use crate::check::totals::Totals;
-use crate::printable::{argument, capitalize, count, grouped, its};
+use crate::printable::{argument, count, grouped, its};
 use crate::recover::effort::Effort;
 
 /// Causes that are named for a directory of several saves, behind the first one.
@@ -40,10 +40,12 @@ pub fn sentences(
     let damaged = totals.filter(|totals| totals.source > totals.kept);
     // Where nothing else happened, the old formula explains each block that is elsewhere.
     let elsewhere = match causes {
-        [Cause { kind: CauseKind::OldFormula, .. }] => {
-            ["is in its slot of the old formula", "are in their slots of the old formula"]
-        }
-        _ => ["is in the wrong place", "are in the wrong place"],
+        [Cause { kind: CauseKind::OldFormula, .. }] => [
+            "is in its slot of the old formula",
+            "are in their slots of the old formula",
+            "in slots of the old formula",
+        ],
+        _ => ["is in the wrong place", "are in the wrong place", "in the wrong place"],
     };
     let mut figures = damaged.map(|totals| figures(totals, elsewhere));
     // The figures follow the cause that did the damage; where several did, they follow all of them.
@@ -64,7 +66,7 @@ pub fn sentences(
             Some(figures) if is_plain => lines.push(Sentence::Cause(cause.sentence(), Some(figures))),
             // Two sentences are easier to read than a long one.
             Some(figures) => {
-                lines.extend([Sentence::Cause(cause.sentence(), None), plain(format!("{}.", capitalize(&figures)))]);
+                lines.extend([Sentence::Cause(cause.sentence(), None), Sentence::Figures(figures)]);
             }
             None => lines.push(Sentence::Cause(cause.sentence_with_save(), None)),
         }
@@ -79,7 +81,7 @@ pub fn sentences(
     }
     lines.extend(figures.map(|figures| match causes {
         [] => Sentence::Cause("The findings do not show what happened".to_owned(), Some(figures)),
-        _ => plain(format!("{}.", capitalize(&figures))),
+        _ => Sentence::Figures(figures),
     }));
     let unreadable = totals.map_or(0, |totals| totals.unreadable);
     if unreadable > 0 {
@@ -193,7 +195,11 @@ fn misfit_sentences(cause: &Cause, save: &SaveArguments) -> [Sentence; 2] {
             argument(save.path())
         ),
     };
-    [Sentence::Cause(cause.sentence_with_save(), Some(cause.evidence.join("; "))), plain(next)]
+    let evidence = cause.evidence.join("; ");
+    [
+        Sentence::Cause(cause.sentence_with_save(), Some(Figures { full: evidence.clone(), short: evidence })),
+        plain(next),
+    ]
 }
 
 /// The advice of a step, with the paths of the save, or of the one below it, and the position of the block. A repair that changes
@@ -217,37 +223,43 @@ pub fn verdict(
     sentences(causes, totals, step, save, effort).iter().map(ToString::to_string).collect()
 }
 
-/// How many blocks there are, right and damaged; `elsewhere` says of one block and of several that they are not where the table has
-/// them.
-fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
-    let mut parts = vec![match totals.kept {
+/// How many blocks there are, right and damaged; `elsewhere` says of one block, of several, and in short that they are not where the
+/// table has them.
+fn figures(totals: &Totals, elsewhere: [&str; 3]) -> Figures {
+    let right = match totals.kept {
         0 => "none is right as it is".to_owned(),
         1 => "1 is right as it is".to_owned(),
         n => format!("{} are right as they are", grouped(n)),
-    }];
+    };
+    let (mut parts, mut short) = (vec![right], vec![format!("{} right", grouped(totals.kept))]);
     let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
     let unowned = totals.unowned.min(misplaced);
     let in_doubt = totals.in_doubt.min(misplaced - unowned);
-    for (n, [one, several]) in [
+    for (n, [one, several, few_words]) in [
         (misplaced - unowned - in_doubt, elsewhere),
-        (in_doubt, ["may be in the wrong place"; 2]),
-        (unowned, ["is unowned", "are unowned"]),
-        (totals.wrong_records, ["has a wrong record", "have wrong records"]),
-        (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
-        (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
-        (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
-        (totals.beyond_end + totals.not_found, ["is not in its file", "are not in their files"]),
-        (totals.damaged, ["is damaged", "are damaged"]),
+        (in_doubt, ["may be in the wrong place", "may be in the wrong place", "in doubt"]),
+        (unowned, ["is unowned", "are unowned", "unowned"]),
+        (totals.wrong_records, ["has a wrong record", "have wrong records", "with wrong records"]),
+        (
+            totals.odd.saturating_sub(totals.odd_rows),
+            ["is against the format", "are against the format", "against the format"],
+        ),
+        (totals.odd_rows, ["has to be written anew", "have to be written anew", "to be written anew"]),
+        (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn", "torn"]),
+        (totals.beyond_end + totals.not_found, ["is not in its file", "are not in their files", "not in their files"]),
+        (totals.damaged, ["is damaged", "are damaged", "damaged"]),
     ] {
         if n > 0 {
             parts.push(format!("{} {}", grouped(n), if n == 1 { one } else { several }));
+            short.push(format!("{} {few_words}", grouped(n)));
         }
     }
     let text = match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => parts.concat(),
     };
-    format!("of {} {text}", count(totals.source, "block"))
+    let blocks = count(totals.source, "block");
+    Figures { full: format!("of {blocks} {text}"), short: format!("{blocks}: {}", short.join(", ")) }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::pak::record::blocks_for;
 use crate::printable::{self, likelihood, triple};
 use crate::recover::decide::how_likely;
 use crate::repair::listed::in_place;
-use crate::repair::report::missing_words;
+use crate::repair::report::{missing_short, missing_words};
 use crate::repair::stream::{page_loss, written_rows};
 use crate::repair::totals::totals_of_file;
 use crate::repair::why::{FileReason, doubt_of, shown_candidates};
@@ -100,6 +100,8 @@ pub struct PreviewLine {
     pub name: String,
     /// What happens with it.
     pub text: String,
+    /// The same in a few words, for a row in which `text` does not fit; empty if there are none.
+    pub short: String,
     /// The file that it is about, as the plan names it, if the list is of a whole save.
     pub file: Option<String>,
     /// The block or the record that it is about, if there is one at that place.
@@ -248,6 +250,7 @@ const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
         subject,
         name,
         text,
+        short: String::new(),
         file: None,
         at: None,
         pieces: Vec::new(),
@@ -270,7 +273,8 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     for missing in &region.missing {
         let name = format!("block {}", triple(missing.0));
         let at = Some(LineAt::Block(region.lod, missing.0));
-        out.lines.push(PreviewLine { at, ..line(Subject::Missing, name, missing_words(missing, region)) });
+        let short = missing_short(missing, region);
+        out.lines.push(PreviewLine { at, short, ..line(Subject::Missing, name, missing_words(missing, region)) });
     }
     let mut before = Vec::new();
     let mut put = |spans: &[Span], what, number, line| {

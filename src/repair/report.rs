@@ -210,6 +210,13 @@ impl MissingReport {
     }
 }
 
+/// The same in a few words, for a row of a list.
+pub(super) fn missing_short(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> String {
+    let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
+    let likeliest = if open { likeliest(position, region) } else { None };
+    likeliest.map_or_else(|| why.short().to_owned(), |likeliest| likeliest.short)
+}
+
 /// Why a position of a region has no block in the result, with the likeliest one and why that is not certain.
 pub(super) fn missing_words(missing: &([i32; 3], MissingReason), region: &RegionPlan) -> String {
     MissingReport::new(missing, region).words()

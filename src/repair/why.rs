@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::printable::likelihood;
 use crate::recover::decide::{Certainty, how_likely};
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 
@@ -77,6 +78,19 @@ impl fmt::Display for MissingReason {
             Self::Uncertain => "no block fits it well enough",
             Self::NoSectors => "its entry has no sectors",
         })
+    }
+}
+
+impl MissingReason {
+    /// It in a few words, for a row of a list.
+    pub(super) const fn short(self) -> &'static str {
+        match self {
+            Self::Torn => "torn",
+            Self::BeyondEnd => "not in the file, which ends before it",
+            Self::NotFound => "not found",
+            Self::Uncertain => "no block is likely",
+            Self::NoSectors => "no sectors",
+        }
     }
 }
 
@@ -211,6 +225,8 @@ pub(super) fn shown_candidates(lost: &LostBlock) -> Cow<'_, [([i32; 3], f64)]> {
 pub(super) struct LikeliestBlock {
     /// Which one it is, with its probability, as a clause.
     pub words: String,
+    /// The same in a few words.
+    pub short: String,
     /// Why that is not certain, as a clause.
     pub doubt: &'static str,
 }
@@ -224,7 +240,8 @@ pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<Likel
     };
     let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let words = format!("the likeliest is the one at {start} ({})", how_likely(p));
-    Some(LikeliestBlock { words, doubt: doubt_words(moved, true, p) })
+    let short = format!("maybe {start}, {}", likelihood(p));
+    Some(LikeliestBlock { words, short, doubt: doubt_words(moved, true, p) })
 }
 
 #[cfg(test)]

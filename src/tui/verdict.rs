@@ -223,13 +223,15 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     let mut sentences = sentences(app);
     let rows = |lines: &[String]| lines.iter().map(|line| wrap(line, width).len()).sum::<usize>();
     let mut texts = print(app, &sentences, false);
-    // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
+    // What does not fit into two rows is shorter: the pane of the repair has the command.
     if rows(&texts) > 2 {
         texts = print(app, &sentences, true);
     }
-    if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut()) {
-        let figures = figures.take();
-        figures.iter().for_each(|figures| name_options(&mut sentences, figures));
+    // The pane of findings has the evidence.
+    if let (true, Some(Sentence::Cause(_, figures))) = (rows(&texts) > 2, sentences.first_mut())
+        && let Some(evidence) = figures.take_if(|figures| figures.full == figures.short)
+    {
+        name_options(&mut sentences, &evidence.full);
         texts = print(app, &sentences, true);
     }
     // The counts say more than further causes, which the pane of findings lists.
@@ -248,9 +250,9 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     note.into_iter().chain(sentences.iter().zip(&texts).flat_map(of_sentence)).collect()
 }
 
-/// Writes the options that the figures name into the sentence that speaks of them, so that the figures can be left out.
-fn name_options(sentences: &mut [Sentence], figures: &str) {
-    let Some(options) = figures.rsplit('`').nth(1).filter(|quoted| quoted.starts_with("--")) else { return };
+/// Writes the options that the evidence names into the sentence that speaks of them, so that the evidence can be left out.
+fn name_options(sentences: &mut [Sentence], evidence: &str) {
+    let Some(options) = evidence.rsplit('`').nth(1).filter(|quoted| quoted.starts_with("--")) else { return };
     for sentence in sentences {
         if let Sentence::Plain(text) = sentence {
             *text = text.replace("these options", &format!("`{options}`"));
@@ -258,10 +260,17 @@ fn name_options(sentences: &mut [Sentence], figures: &str) {
     }
 }
 
-/// Prints a sentence with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
+/// Prints a sentence in short, and one about a repair with the key of the Repair pane in place of its command. That pane also shows what goes to `lost+found`, and what
 /// is lost without `--level likely`.
 fn shorten(app: &App, sentence: &Sentence) -> String {
     let key = |action| app.key_name(action);
+    match sentence {
+        Sentence::Figures(figures) => return format!("{}.", figures.short),
+        Sentence::Cause(cause, Some(figures)) if figures.short != figures.full => {
+            return format!("{cause}. {}.", figures.short);
+        }
+        _ => {}
+    }
     let (Sentence::Repair(words), Some(repair)) = (sentence, key(Action::Pane(Pane::Repair))) else {
         return sentence.to_string();
     };

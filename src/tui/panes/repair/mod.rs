@@ -522,7 +522,12 @@ fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Can
             canvas.put_within(3, y, names, &line.name, Role::Text);
             4 + names
         };
-        canvas.put_within(x, y, width.saturating_sub(x + 1), &says(app, line), Role::Dim);
+        let room = width.saturating_sub(x + 1);
+        let mut words = says(app, line, &line.text);
+        if words.width() > usize::from(room) && !line.short.is_empty() {
+            words = says(app, line, &line.short);
+        }
+        canvas.put_within(x, y, room, &words, Role::Dim);
         if number == at {
             canvas.cursor_row(y, app.focus == Focus::Pane);
         }
@@ -538,7 +543,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     }
     let preview = preview(app)?;
     let line = preview.lines.get(app.panes.repair.cursor.min(preview.lines.len().saturating_sub(1)))?;
-    let mut out = vec![("", says(app, line))];
+    let mut out = vec![("", says(app, line, &line.text))];
     let bytes: Vec<String> = line.pieces.iter().map(ToString::to_string).collect();
     if !bytes.is_empty() {
         out.push(("bytes", bytes.join(", ")));
@@ -564,8 +569,8 @@ fn accepted_place(app: &App, line: &PreviewLine) -> Option<[i32; 3]> {
     app.panes.repair.accepted.iter().find(is_of_line).map(|accepted| accepted.position)
 }
 
-/// The text of a line, with its kind in a word: a mark alone does not suffice.
-fn says(app: &App, line: &PreviewLine) -> String {
+/// The text of a line, or what is said in place of it, with its kind in a word: a mark alone does not suffice.
+fn says(app: &App, line: &PreviewLine, text: &str) -> String {
     if let Some(position) = accepted_place(app, line).filter(|_| line.subject == Subject::Lost) {
         return format!("accepted: goes to {}", triple(position));
     }
@@ -576,5 +581,5 @@ fn says(app: &App, line: &PreviewLine) -> String {
         Subject::InPart => "in part: ",
         Subject::PutRight | Subject::Words => "",
     };
-    format!("{kind}{}", line.text)
+    format!("{kind}{text}")
 }
