@@ -265,7 +265,9 @@ pub(super) fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> 
         0 if totals.unplaced > 0 => format!("no listed block is lost{with}"),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 => format!("no block is lost{with}"),
-        n => format!("{} {} lost{with}", grouped(n), are(n)),
+        // The option is not what loses them.
+        n if with.is_empty() => format!("{} {} lost", grouped(n), are(n)),
+        n => format!("{} {} lost even{with}", grouped(n), are(n)),
     };
     let mut rest = String::new();
     // The totals are those of both levels; the command may be run without one.

@@ -373,7 +373,7 @@ mod tests {
             verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
-                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost with it, and 4 without it; 2 blocks or parts of blocks go to lost+found with it, and 5 without it. If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost even with it, and 4 without it; 2 blocks or parts of blocks go to lost+found with it, and 5 without it. If there is a backup, `--from-backup OLD` can fill positions that lack their block.",
             ]
         );
     }

@@ -37,7 +37,13 @@ impl Certainty {
 #[must_use]
 pub fn how_likely(p: f64) -> String {
     let words = likelihood(p);
-    if p >= Weights::default().likely { format!("{words} likely") } else { format!("{words}, less than likely") }
+    if is_likely(p) { format!("{words} likely") } else { format!("{words}, less than likely") }
+}
+
+/// Whether a probability is enough for the level `likely`.
+#[must_use]
+pub fn is_likely(p: f64) -> bool {
+    p >= Weights::default().likely
 }
 
 /// A block put into a slot.

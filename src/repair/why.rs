@@ -104,7 +104,7 @@ impl serde::Serialize for MissingReason {
 /// table was written, or no entry leads to it; `has_entry` if the table has an entry for the position.
 const fn doubt_words(moved: bool, has_entry: bool, p: f64) -> &'static str {
     match moved {
-        true if has_entry => "it was saved anew and appended, so only its seams show its position",
+        true if has_entry => "the entry of its position leads elsewhere, so only its seams show it",
         true => "no entry of the table leads to it, so only its seams show its position",
         false if p < 0.99 => "order, length and seams allow other positions too",
         false => {

@@ -1,10 +1,10 @@
 //! A block tried in one of the places that it may belong to: the World pane cuts through it and its neighbours there, as the
 //! repair would write them.
 
-use crate::picture::Look;
 use crate::picture::planned::Trial;
+use crate::picture::{Look, Mark};
 use crate::printable::triple;
-use crate::recover::decide::how_likely;
+use crate::recover::decide::{how_likely, is_likely};
 use crate::repair::Accepted;
 use crate::repair::preview::{PreviewLine, Subject};
 use crate::tui::action::Action;
@@ -62,9 +62,15 @@ pub fn tried(app: &App) -> Option<(u8, [i32; 3])> {
     Some((state.lod, state.line.candidates.get(state.number)?.0))
 }
 
-/// Whether the place in which a block is tried is certain.
-pub fn tries_certain(app: &App) -> bool {
-    state(app).is_some_and(|state| state.line.subject == Subject::PutRight)
+/// The mark of a block that is tried, by how sure its place is.
+pub fn tried_mark(app: &App) -> Option<Mark> {
+    let state = state(app)?;
+    let (_, p) = state.line.candidates.get(state.number)?;
+    Some(match state.line.subject {
+        Subject::PutRight => Mark::Placed,
+        _ if is_likely(*p) => Mark::Likely,
+        _ => Mark::Doubtful,
+    })
 }
 
 /// The file of the block that is tried.

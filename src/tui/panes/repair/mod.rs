@@ -7,7 +7,7 @@ mod strip;
 mod wait;
 mod words;
 
-pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file, tries_certain};
+pub use candidate::{act_on_trial, has_other_places, trial, trial_words, tried, tried_file, tried_mark};
 pub use link::follow_selection;
 
 use std::path::{Path, PathBuf};

@@ -342,9 +342,9 @@ fn mark_of_layer(app: &App, ready: &Ready, item: Option<ItemId>, finding: &Findi
 
 /// The marks that the picture shows now.
 fn marks(app: &App) -> Marks {
-    if let Some((lod, position)) = super::repair::tried(app) {
+    if let (Some((lod, position)), Some(mark)) = (super::repair::tried(app), super::repair::tried_mark(app)) {
         let mut marks = Marks::default();
-        marks.put(lod, position, if super::repair::tries_certain(app) { Mark::Placed } else { Mark::Likely });
+        marks.put(lod, position, mark);
         return marks;
     }
     match app.panes.world.look {
