@@ -164,7 +164,7 @@ fn words(driver: &Driver) -> String {
 fn on_the_lost_one(driver: &mut Driver) {
     select(driver, "lod0/r.0.0.0.vxr");
     driver.keys("8 home down down down down down");
-    assert!(row_with(driver, "sector 125").contains("may be (2, 2, 1)"));
+    assert!(row_with(driver, "? sector 125").contains("may be (2, 2, 1)"));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_lost_block_is_looked_at_between_the_neighbours_that_it_would_have() {
         let other = driver.text_screen();
         assert!(other.contains("z = ") && other != screen, "{other}");
         driver.keys("esc");
-        assert!(row_with(&driver, "sector 125").contains("may be (2, 2, 1)"));
+        assert!(row_with(&driver, "? sector 125").contains("may be (2, 2, 1)"));
         assert_eq!(driver.app.pane, Pane::Repair);
     }
 }
@@ -237,7 +237,7 @@ fn an_accepted_block_is_an_argument_of_the_command() {
     let command = driver.copied.clone().unwrap();
     assert!(command.ends_with("--level certain --accept 2,2,1@0=regions/lod0/r.0.0.0.vxr:125"), "{command}");
     driver.keys("esc");
-    assert!(row_with(&driver, "sector 125").contains("accepted: goes to (2, 2, 1)"), "{}", driver.text_screen());
+    assert!(row_with(&driver, "? sector 125").contains("accepted: goes to (2, 2, 1)"), "{}", driver.text_screen());
     assert!(driver.text_screen().contains("The accepted place is not in these"), "{}", driver.text_screen());
     driver.keys("enter o Y");
     assert!(!driver.copied.clone().unwrap().contains("--accept"), "taken back");

@@ -131,9 +131,12 @@ fn what_is_missing_at_the_level_likely_is_not_explained_by_certainty() {
     select(&mut driver, "lod0/r.0.0.0.vxr");
     driver.keys("8 t");
     let screen = driver.text_screen();
-    assert!(screen.contains("level likely") && screen.contains("missing: no block fits it"), "{screen}");
-    let list = super::pane_text(&driver);
-    assert!(!list.lines().any(|line| line.contains("missing: ") && line.contains("for certain")), "{screen}");
+    // A row in which the reason does not fit names the likeliest block.
+    assert!(screen.contains("level likely") && screen.contains("missing: maybe sector 231, 60.0 %"), "{screen}");
+    driver.keys("home");
+    let said = super::inspector_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("missing: no block fits it well enough; the likeliest is the one at sector 231"), "{said}");
+    assert!(!said.contains("for certain"), "{said}");
 }
 
 #[test]
