@@ -186,7 +186,7 @@ impl CauseKind {
             Self::Mixed => "blocks of which only another file had the newest state",
             Self::Migration | Self::Conversion => "nothing that the old file or save still has",
             Self::OldSlots => "nothing; some blocks are one slot away from their position",
-            Self::TableChanged => "no block; which position some of them have",
+            Self::TableChanged => "no block, but the table no longer shows the positions of some",
             Self::Storage => "the blocks whose bytes changed",
             Self::Foreign => "nothing that the program that wrote it can read",
             Self::Settings => "blocks that the engine could not save",
@@ -215,7 +215,9 @@ impl CauseKind {
             Self::OldSlots => "every block, with --slots",
             Self::OldFormula => "every block, in the slots of the new formula",
             Self::OldKeys => "every block, under the keys of today",
-            Self::TableChanged => "blocks whose borders show their position; all of them with a backup",
+            Self::TableChanged => {
+                "blocks whose position their borders or another table of the save show; all of them with a backup"
+            }
             Self::Storage => "whole channels; everything from a backup",
             Self::Foreign => "what the format allows; the rest stays in lost+found",
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",

@@ -10,7 +10,7 @@ use crate::recover::copies::{self, Copied};
 use crate::recover::foreign_table::TableOf;
 use crate::recover::names::{self, Misnamed};
 use crate::recover::screen::Screened;
-use crate::save::{Forest, Save};
+use crate::save::{Forest, RegionFile, Save};
 
 /// A finding about a file as a whole, and what shows it.
 pub(super) type OfFile = (Damage, String);
@@ -99,16 +99,19 @@ pub(super) fn copied(save: &Save, forest: &Forest, glance: &Glance) -> Vec<(u32,
     copies::copied(&named).into_iter().map(doubt).collect()
 }
 
-/// The finding about a file whose blocks the table of another region fits.
-pub(super) fn other_table(table: &TableOf, region: [i32; 3]) -> OfFile {
+/// The finding about a file whose blocks the table of another one fits.
+pub(super) fn other_table(save: &Save, forest: &Forest, table: &TableOf, other: &RegionFile) -> OfFile {
     let damage = Damage::new(Code::TableForeign, Span::default(), "region of the table that fits");
     let [there, here] = [table.fit, table.own].map(|fit| {
         let [fitting, entries] = [fit.fitting, fit.entries].map(|n| grouped(n as u64));
         format!("{fitting} of {entries}")
     });
-    let remark =
-        format!("Of the entries of that table {there} lead to whole blocks here, of those of this file {here}.");
-    (damage.found(Value::triple(region)), remark)
+    let name = save.shown(&forest.dir.join(&other.name));
+    let remark = format!(
+        "The other table is in {name}: {there} of its entries lead to whole blocks of their length here; of the entries in this file, \
+         {here} do."
+    );
+    (damage.found(Value::triple(other.position)), remark)
 }
 
 /// What shows that a file has the name of another one.

@@ -162,7 +162,7 @@ impl Doubts {
         let mut doubtful = if clusters.is_empty() { HashSet::new() } else { in_doubt(forest, glance) };
         let by_other = |(file, broken): (&&RegionFile, &Option<Box<Broken>>)| {
             let table = broken.as_deref()?.table_of?;
-            Some((file.number, other_table(&table, files[table.index].position)))
+            Some((file.number, other_table(save, forest, &table, files[table.index])))
         };
         let foreign: Vec<(u32, OfFile)> = files.iter().zip(&broken).filter_map(by_other).collect();
         // The blocks of a region with the table of another one may as well be those of that region.
@@ -445,9 +445,13 @@ fn doubt(
 
 /// Blocks that no entry points to and whose places the seams give.
 fn placed_by_seams(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
-    let listed: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
+    let slots: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
+    // Another table's entry that leads to a block has a finding of its own, which names the position of the block.
+    let led_to = case.entries.iter().filter(|_| solved.by_other_table).filter_map(|entry| listed(case, entry));
+    let led_to: HashSet<usize> = led_to.collect();
     let mut new: Vec<&Placed> =
-        placed.values().filter(|p| p.certainty >= Certainty::Likely && !listed.contains(&p.slot)).collect();
+        placed.values().filter(|p| p.certainty >= Certainty::Likely && !slots.contains(&p.slot)).collect();
+    new.retain(|p| !led_to.contains(&p.block));
     new.sort_by_key(|p| p.slot);
     let doubt = |p: &Placed| {
         let block = case.walk.blocks.get(p.block)?;
@@ -462,10 +466,10 @@ fn placed_by_seams(header: &Header, case: &Case, solved: &Solved, placed: &HashM
 
 /// How likely a place is, and by what, in words.
 fn evidence(placed: &Placed, solved: &Solved) -> String {
-    let by = match solved.table_of {
-        Some(region) => format!("by the table of region {}", triple(region)),
-        None if placed.moved => "its borders match those of its neighbours".to_owned(),
-        None => "from the order of the blocks in the file and the borders with the neighbours".to_owned(),
+    let by = match () {
+        () if solved.by_other_table => "by the table that fits the blocks",
+        () if placed.moved => "its borders match those of its neighbours",
+        () => "from the order of the blocks in the file and the borders with the neighbours",
     };
     if placed.certainty == Certainty::Certain {
         return format!("certain: {by}");

@@ -68,7 +68,7 @@ pub struct Totals {
     /// Of the blocks that are not where the table has them, those for whose positions it has no entry.
     #[serde(skip)]
     pub unowned: u64,
-    /// Of the blocks that are only likely, those that are where the table has them.
+    /// Of the blocks that are not certain, those that are where the table has them.
     #[serde(skip)]
     pub in_doubt: u64,
     /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.

@@ -251,6 +251,7 @@ fn figures(totals: &Totals, elsewhere: [&str; 3]) -> Figures {
     ] {
         if n > 0 {
             parts.push(format!("{} {}", grouped(n), if n == 1 { one } else { several }));
+            let few_words = if n == 1 { few_words.replace("their files", "its file") } else { few_words.to_owned() };
             short.push(format!("{} {few_words}", grouped(n)));
         }
     }

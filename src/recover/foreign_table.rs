@@ -197,8 +197,6 @@ fn exchanged(files: &[Option<&Sectors>]) -> BTreeMap<usize, usize> {
 /// The table that a region file has, while its blocks are placed by that of another one.
 #[derive(Debug)]
 pub struct OwnTable {
-    /// The position of the region that has the other table.
-    of: [i32; 3],
     raw: Vec<(u32, Entry)>,
     entries: Vec<Listing>,
 }
@@ -223,12 +221,12 @@ pub fn read<S: Source>(
     region.entries = own;
     let case = read?;
     let (raw, entries) = Case::table(region, slots, &case.walk);
-    Ok((case, Some(OwnTable { of: other.position, raw, entries })))
+    Ok((case, Some(OwnTable { raw, entries })))
 }
 
 /// Gives a case the table of its file back, and describes by it what was solved with that of another one.
 pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
-    let OwnTable { of, raw, entries } = table;
+    let OwnTable { raw, entries } = table;
     case.raw = raw;
     let other = mem::replace(&mut case.entries, entries);
     let at: HashMap<u32, usize> = other.iter().enumerate().map(|(i, entry)| (entry.slot, i)).collect();
@@ -255,7 +253,7 @@ pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
         torn: case.entries.iter().map(torn).collect(),
         options: if solved.options.is_empty() { Vec::new() } else { case.entries.iter().map(options).collect() },
         as_listed: false,
-        table_of: Some(of),
+        by_other_table: true,
         void,
         ..solved.clone()
     }

@@ -28,8 +28,8 @@ pub struct Solved {
     pub contradicted: Vec<u32>,
     /// Blocks that were left undecided because the budget was used up.
     pub undecided: usize,
-    /// The region whose file has the table by which the blocks were placed, if it is not their own.
-    pub table_of: Option<[i32; 3]>,
+    /// Whether the blocks were placed by the table of another file.
+    pub by_other_table: bool,
     /// Slots, ascending, of entries that name no positions of this region, because the table is that of another one.
     pub void: Vec<u32>,
 }

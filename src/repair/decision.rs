@@ -176,6 +176,8 @@ pub struct RegionPlan {
     pub(super) place: Option<RegionPlace>,
     /// Whether its blocks move from the slots of the old formula to those of the new one.
     pub changes_slots: bool,
+    /// Whether its blocks are placed by the table of another file.
+    pub by_other_table: bool,
 }
 
 impl RegionPlan {
@@ -272,5 +274,6 @@ pub(super) fn simple(
         undecided: 0,
         place: None,
         changes_slots: false,
+        by_other_table: false,
     }
 }

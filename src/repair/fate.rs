@@ -58,7 +58,7 @@ pub struct BlockFate<'p> {
     pub odd: bool,
     /// Whether it is whole and the table of its region has no entry for its position.
     pub unowned: bool,
-    /// Whether it is where the table has it, which is only likely.
+    /// Whether it is where the table has it, which is not certain.
     pub in_doubt: bool,
     /// Whether it is right except for its slot, which is that of the old formula.
     pub in_old_slot: bool,
@@ -183,7 +183,9 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
         Action::Rebuild => {
             for block in &region.blocks {
                 let (what, torn, odd) = of_decision(block);
-                let unowned = block.origin == Origin::Found && block.moved && block.listed_at.is_none();
+                // Another table of the save leads to such a block.
+                let has_entry = block.listed_at.is_some() || region.by_other_table;
+                let unowned = block.origin == Origin::Found && block.moved && !has_entry;
                 let fate = fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd);
                 let in_doubt = what == Fate::Likely && block.listed_at.is_none() && !block.moved;
                 let in_old_slot = what == Fate::Kept && region.changes_slots && region.region.is_none();
@@ -192,7 +194,8 @@ fn of_region(save: &Save, files: &Files<'_>, region: &RegionPlan, each: &mut dyn
             for (position, why) in &region.missing {
                 let lost = fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false);
                 let beyond_end = *why == MissingReason::BeyondEnd;
-                each(BlockFate { beyond_end, not_found: *why == MissingReason::NotFound, ..lost });
+                let (not_found, in_doubt) = (*why == MissingReason::NotFound, *why == MissingReason::InDoubt);
+                each(BlockFate { beyond_end, not_found, in_doubt, ..lost });
             }
         }
     }

@@ -96,8 +96,10 @@ pub(super) fn region_plan(
     let has_most = !as_listed && placing.blocks.len().saturating_mul(2) >= case.entries.len();
     let only_blocks = fits && has_most && packed && sound && !odd && !appended && likely.is_empty();
     plan.changes_slots = walk.is_displaced();
+    plan.by_other_table = solved.by_other_table;
     plan.why = FileReason::Other(match walk.remark {
         Some(remark) => remark,
+        None if solved.by_other_table => "the table of another region file fits its blocks",
         None if packed && sound && !odd && exchanged_in(&placing.blocks) > 0 => {
             "its table leads to blocks of other positions"
         }
@@ -114,7 +116,10 @@ pub(super) fn region_plan(
     placing.between_parts()?;
     placing.older_states()?;
     // The checker reports the same places.
-    let reported: HashSet<u32> = solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| p.slot).collect();
+    let reported: HashMap<u32, usize> =
+        solved.placed.iter().filter(|p| p.p >= REPORTED).map(|p| (p.slot, p.block)).collect();
+    let is_there =
+        |entry: &Listing, block: usize| listed(case, entry).map(|b| case.content(b)) == Some(case.content(block));
     let mut candidates: HashMap<[i32; 3], f64> = HashMap::new();
     for (_, position, p) in &solved.candidates {
         *candidates.entry(*position).or_default() += p;
@@ -126,7 +131,8 @@ pub(super) fn region_plan(
             continue;
         }
         let why = match () {
-            () if reported.contains(&entry.slot) => MissingReason::Uncertain,
+            () if reported.get(&entry.slot).is_some_and(|block| is_there(entry, *block)) => MissingReason::InDoubt,
+            () if reported.contains_key(&entry.slot) => MissingReason::Uncertain,
             () if solved.is_torn(i) && entry.first >= case.walk.sectors => MissingReason::BeyondEnd,
             () if solved.is_torn(i) => MissingReason::Torn,
             () if solved.presence(i) < PRESENT && by_seams(entry.position) < PRESENT => MissingReason::NotFound,

@@ -190,7 +190,7 @@ impl RegionReport {
 
 impl MissingReport {
     fn new(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> Self {
-        let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
+        let open = matches!(why, MissingReason::Uncertain | MissingReason::InDoubt | MissingReason::NotFound);
         let (likeliest, doubt) = open
             .then(|| likeliest(position, region))
             .flatten()
@@ -212,7 +212,7 @@ impl MissingReport {
 
 /// The same in a few words, for a row of a list.
 pub(super) fn missing_short(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> String {
-    let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
+    let open = matches!(why, MissingReason::Uncertain | MissingReason::InDoubt | MissingReason::NotFound);
     let likeliest = if open { likeliest(position, region) } else { None };
     likeliest.map_or_else(|| why.short().to_owned(), |likeliest| likeliest.short)
 }

@@ -65,6 +65,8 @@ pub enum MissingReason {
     NotFound,
     /// Several blocks are possible, and none is certain enough.
     Uncertain,
+    /// Its entry leads to the likeliest block, which is not certain enough.
+    InDoubt,
     /// Its entry has no sectors.
     NoSectors,
 }
@@ -75,7 +77,7 @@ impl fmt::Display for MissingReason {
             Self::Torn => "its block is torn",
             Self::BeyondEnd => "its block is not in the file, which ends before it",
             Self::NotFound => "no block was found for it",
-            Self::Uncertain => "no block fits it well enough",
+            Self::Uncertain | Self::InDoubt => "no block fits it well enough",
             Self::NoSectors => "its entry has no sectors",
         })
     }
@@ -88,7 +90,7 @@ impl MissingReason {
             Self::Torn => "torn",
             Self::BeyondEnd => "not in the file, which ends before it",
             Self::NotFound => "not found",
-            Self::Uncertain => "no block is likely",
+            Self::Uncertain | Self::InDoubt => "no block is likely",
             Self::NoSectors => "no sectors",
         }
     }
@@ -101,11 +103,10 @@ impl serde::Serialize for MissingReason {
 }
 
 /// Why a position that a block may belong to is not certain, as a clause: `moved` if the block was taken out and appended since the
-/// table was written, or no entry leads to it; `has_entry` if the table has an entry for the position.
-const fn doubt_words(moved: bool, has_entry: bool, p: f64) -> &'static str {
+/// table was written, or no entry leads to it.
+const fn doubt_words(moved: bool, p: f64) -> &'static str {
     match moved {
-        true if has_entry => "the entry of its position leads elsewhere, so only its seams show it",
-        true => "no entry of the table leads to it, so only its seams show its position",
+        true => "the table does not have it there, so only its seams show its position",
         false if p < 0.99 => "order, length and seams allow other positions too",
         false => {
             "order and seams fit, but would not if the game saved most of the region, or another block fits as well"
@@ -195,7 +196,7 @@ impl fmt::Display for RowReason {
 /// Why the position of a block that is written is not certain, as a clause without its probability; `None` if it is.
 pub(super) fn doubt_of(block: &Decision) -> Option<&'static str> {
     let open = block.origin == Origin::Found && block.certainty != Certainty::Certain;
-    open.then(|| doubt_words(block.moved, block.listed_at.is_some(), block.probability))
+    open.then(|| doubt_words(block.moved, block.probability))
 }
 
 /// Why the position of a block that is written is not certain, as a clause; `None` if it is.
@@ -241,7 +242,7 @@ pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<Likel
     let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let words = format!("the likeliest is the one at {start} ({})", how_likely(p));
     let short = format!("maybe {start}, {}", likelihood(p));
-    Some(LikeliestBlock { words, short, doubt: doubt_words(moved, true, p) })
+    Some(LikeliestBlock { words, short, doubt: doubt_words(moved, p) })
 }
 
 #[cfg(test)]

@@ -174,7 +174,10 @@ pub(super) const TABLE_COUNT_ZERO: Text = Text {
 };
 
 pub(super) const TABLE_FOREIGN: Text = Text {
-    messages: &[any("table is not that of the blocks in the file", "that of region {found} fits them")],
+    messages: &[any(
+        "table is not that of the blocks in the file",
+        "the one of another file, of region {found}, fits them",
+    )],
     next: "Copy the save before the game runs again: its next save overwrites blocks of this file. Then run `voxscope repair SAVE --out NEW`: it places the blocks by the table that fits them.",
     explanation: "Most entries of the file's table lead to no block, or to blocks of other lengths, but nearly all entries of another region's table lead to whole blocks of their length here. So the two files have each other's tables, or each other's blocks: a disk or a tool exchanged parts of them. The blocks are placed by the table that fits. Whether they belong to this region or to the other one is shown by their borders and by other LODs; where nothing shows it, no place is certain. This is reported only where the lengths of the blocks differ so much that it cannot be chance.",
 };
