@@ -80,7 +80,7 @@ pub(super) const HALF_MOVED: Text = Text {
 
 pub(super) const DOUBLED: Text = Text {
     messages: &[any("second copy of a whole block", "sector {found}")],
-    next: "The block is whole. Run `voxscope repair SAVE --out NEW`: it writes the region without the second copy.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes the region without the second copy. The block is whole.",
     explanation: "The game was killed while it moved later sectors down, and the last ones that it moved are still at their old place too. The finding names the position of the block. An old table can point to either copy, or between them. `check --level decode` does not find it.",
 };
 
