@@ -101,16 +101,22 @@ pub(super) fn copied(save: &Save, forest: &Forest, glance: &Glance) -> Vec<(u32,
 
 /// The finding about a file whose blocks the table of another one fits.
 pub(super) fn other_table(save: &Save, forest: &Forest, table: &TableOf, other: &RegionFile) -> OfFile {
-    let damage = Damage::new(Code::TableForeign, Span::default(), "region of the table that fits");
-    let [there, here] = [table.fit, table.own].map(|fit| {
+    let field = if table.is_copy { "region of the same table" } else { "region of the table that fits" };
+    let damage = Damage::new(Code::TableForeign, Span::default(), field);
+    let [fit, own] = [table.fit, table.own].map(|fit| {
         let [fitting, entries] = [fit.fitting, fit.entries].map(|n| grouped(n as u64));
         format!("{fitting} of {entries}")
     });
     let name = save.shown(&forest.dir.join(&other.name));
-    let remark = format!(
-        "The other table is in {name}: {there} of its entries lead to whole blocks of their length here; of the entries in this file, \
-         {here} do."
-    );
+    let remark = match table.is_copy {
+        true => {
+            format!("The other file is {name}: there {fit} entries lead to whole blocks of their length, here {own}.")
+        }
+        false => format!(
+            "The other table is in {name}: {fit} of its entries lead to whole blocks of their length here; of the entries in this \
+             file, {own} do."
+        ),
+    };
     (damage.found(Value::triple(other.position)), remark)
 }
 

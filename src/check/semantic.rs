@@ -24,7 +24,7 @@ use crate::recover::assemble::forget_inner;
 use crate::recover::cluster::{Broken, Member, Sides, clusters_of, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed, REPORTED, how_likely};
 use crate::recover::explained::listed;
-use crate::recover::foreign_table::{self, OwnTable};
+use crate::recover::foreign_table::{self, Instead, OwnTable};
 use crate::recover::placed_seams;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
@@ -166,7 +166,11 @@ impl Doubts {
         };
         let foreign: Vec<(u32, OfFile)> = files.iter().zip(&broken).filter_map(by_other).collect();
         // The blocks of a region with the table of another one may as well be those of that region.
-        let by_other: HashSet<u32> = foreign.iter().map(|(number, _)| *number).collect();
+        let is_exchanged = |broken: &Option<Box<Broken>>| {
+            broken.as_ref().is_some_and(|broken| broken.table_of.is_some_and(|table| !table.is_copy))
+        };
+        let by_other = files.iter().zip(&broken).filter(|(_, broken)| is_exchanged(broken));
+        let by_other: HashSet<u32> = by_other.map(|(file, _)| file.number).collect();
         doubtful.extend(&by_other);
         // The seams of damaged regions in doubt, with their blocks where they belong.
         let mut placed: HashMap<u32, Screened> = HashMap::new();
@@ -181,7 +185,8 @@ impl Doubts {
             let solved = cluster.solved.iter().map(|&i| (i, false));
             let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
             let mut opened = parallel::filter_map(&opened, |&(i, near)| {
-                let table = broken[i].as_deref().and_then(|broken| broken.table_of).map(|table| files[table.index]);
+                let table = broken[i].as_deref().and_then(|broken| broken.table_of);
+                let table = table.as_ref().map(|table| table.instead(files[table.index]));
                 let (region, case, own_table) = open(save, forest, files[i], table, sides(i, near), options)?;
                 let split = if near { None } else { Split::find(&region, &case) };
                 // A cluster may have more regions than a process may have open files.
@@ -276,10 +281,12 @@ fn find_broken(
     let mut found: Vec<Option<Box<Broken>>> =
         files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect();
     let broken: Vec<Option<&Broken>> = found.iter().map(Option::as_deref).collect();
-    let by_other = foreign_table::find(&broken, |i, other| {
-        let walked = open(save, forest, files[i], Some(files[other]), Sides::None, options);
+    let walk = |i: usize, other: Option<usize>| {
+        let table = other.map(|other| Instead::Table(files[other]));
+        let walked = open(save, forest, files[i], table, Sides::None, options);
         Ok::<_, Infallible>(walked.map(|(_, case, _)| case))
-    });
+    };
+    let by_other = foreign_table::find(&broken, walk, |i| foreign_table::hash_of_file(save, forest, files[i]));
     let Ok(by_other) = by_other;
     by_other.into_iter().for_each(|(i, broken)| found[i] = Some(Box::new(broken)));
     found
@@ -303,12 +310,12 @@ fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(u32, Do
     Some((file.number, Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }
 
-/// Opens a region and walks over it, by the table of another file if one is given.
+/// Opens a region and walks over it, by what is given in place of its own table, if anything is.
 fn open(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
-    table: Option<&RegionFile>,
+    instead: Option<Instead<'_>>,
     sides: Sides<'_>,
     options: &Options<'_>,
 ) -> Option<(Region<FileSource>, Case, Option<OwnTable>)> {
@@ -320,7 +327,7 @@ fn open(
         return None;
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
-    let (case, own) = foreign_table::read(save, forest, &mut region, table, slots, sides).ok()?;
+    let (case, own) = foreign_table::read(save, forest, &mut region, instead, slots, sides).ok()?;
     Some((region, case, own))
 }
 

@@ -1,18 +1,21 @@
 //! Region files that have each other's tables: the entries of one lead to the whole blocks of another, each of its length, while its own
 //! table leads to few of them.
 //!
-//! Such a region is solved by the table that fits it, and what was found is then described by the table that the file has. Only files
-//! whose own tables do not fit are asked: worlds that repeat themselves have equal tables in many regions.
+//! Such a region is solved by the table that fits it, and what was found is then described by the table that the file has. Where a table
+//! was copied over another one, the region is solved without a table. Only files whose own tables do not fit are asked: worlds that
+//! repeat themselves have equal tables in many regions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::mem;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::SlotFormula;
 use crate::recover::cluster::{self, Broken, Sides, has_lods};
 use crate::recover::decide::{Certainty, Placed};
-use crate::recover::explained::listed;
+use crate::recover::explained::{PLAIN, listed};
 use crate::recover::region::{Case, Listing};
 use crate::recover::solved::Solved;
 use crate::recover::torn_table::own;
@@ -38,6 +41,8 @@ pub struct Sectors {
     table: Sample,
     blocks: Sample,
     fit: Fit,
+    /// The hash of the table, with its slots; `None` if it may be that of another file by chance.
+    raw: Option<u64>,
 }
 
 /// How many entries of a table lead to whole blocks of their length.
@@ -49,15 +54,34 @@ pub struct Fit {
     pub entries: usize,
 }
 
-/// The table of another region, which fits the blocks of one better than its own.
+/// The table of another region, which fits the blocks of one better than its own, or is its own as well.
 #[derive(Clone, Copy, Debug)]
 pub struct TableOf {
     /// The index of the other region.
     pub index: usize,
-    /// How it fits.
+    /// Whether both files have this table, so that the region's own one is lost.
+    pub is_copy: bool,
+    /// How the table fits: the blocks of the region, or if it is a copy those of the other one.
     pub fit: Fit,
-    /// How the region's own table does.
+    /// How the table in the file fits the blocks of the region.
     pub own: Fit,
+}
+
+/// What a region is read by in place of its own table.
+#[derive(Clone, Copy, Debug)]
+pub enum Instead<'f> {
+    /// The table of another file.
+    Table(&'f RegionFile),
+    /// No table.
+    Nothing,
+}
+
+impl TableOf {
+    /// What the region is read by, if `file` is the other one.
+    #[must_use]
+    pub const fn instead<'f>(&self, file: &'f RegionFile) -> Instead<'f> {
+        if self.is_copy { Instead::Nothing } else { Instead::Table(file) }
+    }
 }
 
 impl Sample {
@@ -95,6 +119,22 @@ fn mixed(first: u32, count: u32) -> u32 {
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
 }
 
+/// A hash of a table with its slots; `None` if so few entries, or so few lengths, are in it that another file may have the same one by
+/// chance.
+fn hash_of_table(raw: &[(u32, Entry)]) -> Option<u64> {
+    let lengths: HashSet<u8> = raw.iter().map(|(_, entry)| entry.count()).collect();
+    let is_enough = raw.len() >= FOREIGN_TABLE.entries && lengths.len() >= FOREIGN_TABLE.lengths;
+    let words = raw.iter().flat_map(|(slot, entry)| [*slot, entry.0]);
+    is_enough.then(|| xxh3_64(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()))
+}
+
+/// The hash of the table of a file, as [`Sectors`] have it.
+#[must_use]
+pub fn hash_of_file(save: &Save, forest: &Forest, file: &RegionFile) -> Option<u64> {
+    let region = save.region(forest, file).ok()??;
+    hash_of_table(&region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect::<Vec<_>>())
+}
+
 impl Sectors {
     /// Those of a region; `None` if so many of its entries lead to whole blocks that the table is its own.
     #[must_use]
@@ -105,7 +145,7 @@ impl Sectors {
         }
         let table = Sample::new(case.entries.iter().map(|entry| (entry.first, entry.count)));
         let blocks = Sample::new(case.walk.blocks.iter().map(|block| (block.first, block.count)));
-        Some(Self { format, table, blocks, fit })
+        Some(Self { format, table, blocks, fit, raw: hash_of_table(&case.raw) })
     }
 
     /// Whether a table fits these blocks, and that cannot be chance.
@@ -134,26 +174,56 @@ impl Fit {
     }
 }
 
-/// Of the files of a forest whose tables do not fit them, those that another one's table fits, by their indexes. `walk` walks over the
-/// first file by the table of the second one.
+/// Of the files of a forest whose tables do not fit them, those that another one's table fits, or that have the table of another one,
+/// by their indexes. `walk` walks over a file, by the table of the second one if it is given; `hash` is that of the table of a file.
 ///
 /// # Errors
 /// Those of `walk`.
 pub fn find<E>(
     files: &[Option<&Broken>],
-    mut walk: impl FnMut(usize, usize) -> Result<Option<Case>, E>,
+    mut walk: impl FnMut(usize, Option<usize>) -> Result<Option<Case>, E>,
+    hash: impl Fn(usize) -> Option<u64>,
 ) -> Result<Vec<(usize, Broken)>, E> {
     let sectors: Vec<Option<&Sectors>> = files.iter().map(|broken| broken.as_ref()?.sectors.as_ref()).collect();
     let mut found = Vec::new();
-    for (file, other) in exchanged(&sectors) {
-        if let (Some(case), Some(own)) = (walk(file, other)?, sectors[file]) {
-            let table = TableOf { index: other, fit: Fit::new(&case), own: own.fit };
+    let exchanged = exchanged(&sectors);
+    for (&file, &index) in &exchanged {
+        if let (Some(case), Some(own)) = (walk(file, Some(index))?, sectors[file]) {
+            let table = TableOf { index, is_copy: false, fit: Fit::new(&case), own: own.fit };
             if table.fit.share() > table.own.share() {
                 found.push((file, Broken::by_table_of(&case, table)));
             }
         }
     }
+    let rest = (0..files.len()).filter(|i| !exchanged.contains_key(i));
+    let rest: Vec<(usize, u64)> = rest.filter_map(|i| Some((i, sectors[i]?.raw?))).collect();
+    if rest.is_empty() {
+        return Ok(found);
+    }
+    let mut owners: HashMap<u64, Vec<usize>> = HashMap::new();
+    for i in (0..files.len()).filter(|&i| sectors[i].is_none()) {
+        hash(i).into_iter().for_each(|hash| owners.entry(hash).or_default().push(i));
+    }
+    for (file, raw) in rest {
+        // In a world that repeats itself, several regions have a table.
+        let Some(&[index]) = owners.get(&raw).map(Vec::as_slice) else { continue };
+        let (Some(mut case), Some(other)) = (walk(file, None)?, walk(index, None)?) else { continue };
+        let table = TableOf { index, is_copy: true, fit: Fit::new(&other), own: Fit::new(&case) };
+        if table.fit.share() >= FOREIGN_TABLE.other && !is_alike(&case, &other) {
+            (case.raw, case.entries) = (Vec::new(), Vec::new());
+            found.push((file, Broken::by_table_of(&case, table)));
+        }
+    }
     Ok(found)
+}
+
+/// Whether two regions have many blocks in common, so that they may have the same table as well.
+fn is_alike(case: &Case, other: &Case) -> bool {
+    let contents = |case: &Case| -> HashSet<u128> {
+        case.walk.blocks.iter().filter(|block| block.size > PLAIN).map(|block| block.content).collect()
+    };
+    let (a, b) = (contents(case), contents(other));
+    2 * a.intersection(&b).count() >= a.len().min(b.len())
 }
 
 /// For each of some files whose tables do not fit them, by its index, the one whose table does. A table that fits several files, and a
@@ -199,9 +269,11 @@ fn exchanged(files: &[Option<&Sectors>]) -> BTreeMap<usize, usize> {
 pub struct OwnTable {
     raw: Vec<(u32, Entry)>,
     entries: Vec<Listing>,
+    /// Whether they are placed without a table.
+    is_lost: bool,
 }
 
-/// Walks over a region, as [`cluster::read`] does, and reads its blocks by the table of another file, if one is given.
+/// Walks over a region, as [`cluster::read`] does, and reads its blocks by what is given in place of its own table, if anything is.
 ///
 /// # Errors
 /// I/O errors.
@@ -209,24 +281,29 @@ pub fn read<S: Source>(
     save: &Save,
     forest: &Forest,
     region: &mut Region<S>,
-    table: Option<&RegionFile>,
+    instead: Option<Instead<'_>>,
     slots: SlotFormula,
     sides: Sides<'_>,
 ) -> io::Result<(Case, Option<OwnTable>)> {
-    let other = table.and_then(|file| save.region(forest, file).ok().flatten());
+    let other = match instead {
+        Some(Instead::Table(file)) => save.region(forest, file).ok().flatten().map(|other| other.entries),
+        Some(Instead::Nothing) => Some(Vec::new()),
+        None => None,
+    };
     let lods = has_lods(forest);
     let Some(other) = other else { return Ok((cluster::read(save, region, slots, sides, lods)?, None)) };
-    let own = mem::replace(&mut region.entries, other.entries);
+    let is_lost = other.is_empty();
+    let own = mem::replace(&mut region.entries, other);
     let read = cluster::read(save, region, slots, sides, lods);
     region.entries = own;
     let case = read?;
     let (raw, entries) = Case::table(region, slots, &case.walk);
-    Ok((case, Some(OwnTable { raw, entries })))
+    Ok((case, Some(OwnTable { raw, entries, is_lost })))
 }
 
 /// Gives a case the table of its file back, and describes by it what was solved with that of another one.
 pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
-    let OwnTable { raw, entries } = table;
+    let OwnTable { raw, entries, is_lost } = table;
     case.raw = raw;
     let other = mem::replace(&mut case.entries, entries);
     let at: HashMap<u32, usize> = other.iter().enumerate().map(|(i, entry)| (entry.slot, i)).collect();
@@ -253,7 +330,7 @@ pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
         torn: case.entries.iter().map(torn).collect(),
         options: if solved.options.is_empty() { Vec::new() } else { case.entries.iter().map(options).collect() },
         as_listed: false,
-        by_other_table: true,
+        by_other_table: !is_lost,
         void,
         ..solved.clone()
     }

@@ -519,10 +519,22 @@ pub(super) struct ForeignTableWeights {
     /// region's own. Chosen: of tables of full regions, a quarter to a half of the entries fit another region.
     pub own: f64,
     pub other: f64,
+    /// The fewest entries of a table that was copied over another one, and how many lengths they have. Chosen: fewer are the same by
+    /// chance.
+    pub entries: usize,
+    pub lengths: usize,
     /// The least probability that an entry fits by chance, and the log-odds from which on a table does not. Chosen: 1 in 160,000.
     pub chance: f64,
     pub sure: f64,
 }
 
-pub(super) const FOREIGN_TABLE: ForeignTableWeights =
-    ForeignTableWeights { drawn: 256, files: 1024, own: 0.6, other: 0.95, chance: 0.2, sure: 12.0 };
+pub(super) const FOREIGN_TABLE: ForeignTableWeights = ForeignTableWeights {
+    drawn: 256,
+    files: 1024,
+    own: 0.6,
+    other: 0.95,
+    entries: 4,
+    lengths: 3,
+    chance: 0.2,
+    sure: 12.0,
+};

@@ -17,7 +17,7 @@ use crate::recover::cluster::{Broken, Extent, Member, clusters_of, extent_of};
 use crate::recover::copies::{self, Copied};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
-use crate::recover::foreign_table::{self, OwnTable};
+use crate::recover::foreign_table::{self, Instead, OwnTable};
 use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::placed_seams;
 use crate::recover::quick;
@@ -77,7 +77,7 @@ impl Standing {
 
     /// Whether its blocks are placed by the table of another file.
     pub fn has_other_table(&self) -> bool {
-        self.broken().is_some_and(|broken| broken.table_of.is_some())
+        self.broken().is_some_and(|broken| broken.table_of.is_some_and(|table| !table.is_copy))
     }
 }
 
@@ -196,14 +196,17 @@ pub(super) fn look(
         looks.extend(parallel::try_map(&window, one)?);
     }
     let broken: Vec<Option<&Broken>> = looks.iter().map(Standing::broken).collect();
-    let by_other = foreign_table::find(&broken, |i, other| {
+    let walk = |i: usize, other: Option<usize>| {
         options.go_on()?;
-        let ((forest, file, format), (of, table, _)) = (&files[i], &files[other]);
-        let is_of_forest = std::ptr::eq(*forest, *of);
-        let walk =
-            if is_of_forest { open(save, forest, file, format.as_ref(), Some(table), Sides::None)? } else { None };
+        let (forest, file, format) = &files[i];
+        if other.is_some_and(|other| !std::ptr::eq(*forest, files[other].0)) {
+            return Ok(None);
+        }
+        let table = other.map(|other| Instead::Table(files[other].1));
+        let walk = open(save, forest, file, format.as_ref(), table, Sides::None)?;
         Ok::<_, Error>(walk.map(|walk| walk.case))
-    })?;
+    };
+    let by_other = foreign_table::find(&broken, walk, |i| foreign_table::hash_of_file(save, files[i].0, files[i].1))?;
     by_other.into_iter().for_each(|(i, broken)| looks[i] = Standing::Broken(Box::new(broken)));
     Ok((looks, screened))
 }
@@ -298,7 +301,8 @@ pub(super) fn solve_all<'s>(
                 look => Sides::Of(look.broken()),
             };
             let (forest, file, format) = &files[i];
-            let table = looks[i].broken().and_then(|broken| broken.table_of).map(|table| files[table.index].1);
+            let table = looks[i].broken().and_then(|broken| broken.table_of);
+            let table = table.as_ref().map(|table| table.instead(files[table.index].1));
             let walk = open(save, forest, file, format.as_ref(), table, sides)?;
             // A cluster may have more regions than a process may have open files.
             walk.iter().for_each(|walk| walk.region.source.file().close());
@@ -353,14 +357,14 @@ pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Pl
     case.entries.iter().filter_map(place).collect()
 }
 
-/// Opens a region file and walks over it; `format` is the layout that its header should have, and `table` the file by whose table
-/// its blocks are placed, if that is not its own. `None` when no block can be located.
+/// Opens a region file and walks over it; `format` is the layout that its header should have, and `instead`
+/// what its blocks are placed by, if that is not its own table. `None` when no block can be located.
 pub(super) fn open<'s>(
     save: &Save,
     forest: &'s Forest,
     file: &'s RegionFile,
     format: Option<&Format>,
-    table: Option<&RegionFile>,
+    instead: Option<Instead<'_>>,
     sides: Sides<'_>,
 ) -> Result<Option<Walk<'s>>, Error> {
     let path = forest.dir.join(&file.name);
@@ -380,7 +384,7 @@ pub(super) fn open<'s>(
         region.header.byte_order = save.byte_order(forest, file);
         region.infer_slots(forest);
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
-        let read = foreign_table::read(save, forest, &mut region, table, slots, sides);
+        let read = foreign_table::read(save, forest, &mut region, instead, slots, sides);
         let (case, own_table) = read.map_err(failed(&path))?;
         let split = Split::find(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split, own_table }))
