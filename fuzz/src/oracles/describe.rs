@@ -12,6 +12,7 @@ use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
 use voxscope::godot::variant::{Budget, Dialect};
 use voxscope::pak::header;
 use voxscope::save::{Beside, Options, Pak, PakOptions, Region, Scratch, Stream};
+use voxscope::sqlite::{journal, wal};
 use voxscope::voxel_map::map_json::MapData;
 
 use super::limits;
@@ -92,6 +93,11 @@ pub fn stream(data: &[u8]) -> String {
     listed(&mut out, &damage);
     findings(&mut out, &check::stream_bytes(data, "s", &Options::default().limits(limits())));
     out
+}
+
+/// A journal or a log of a stream.
+pub fn stream_log(data: &[u8]) -> String {
+    format!("journal: {:#?}\nlog: {:#?}\n", journal::read(data), wal::read(data))
 }
 
 /// A meta file.

@@ -12,10 +12,12 @@ use super::{Reach, findings_inside, limits, worst_of};
 /// Rows that are looked at in one file.
 const ROWS: usize = 128;
 
-/// The input is a whole database; it is taken for a journal and a log too.
+/// The input is a whole database; it is its own journal and log too.
 pub fn check(data: &[u8]) -> Reach {
     keys(data);
-    beside(data);
+    let twice = Beside { journal: Some(data), wal: Some(data) };
+    let loaded = Stream::load(data, twice, &limits(), &mut Vec::new());
+    assert!(loaded.is_ok(), "memory does not fail");
     with(data)
 }
 
@@ -43,20 +45,24 @@ fn keys(data: &[u8]) {
     }
 }
 
-/// What lies beside a database is in its file, whatever it says.
-fn beside(data: &[u8]) {
+/// The input is a journal or a log. Its pages are in its file, whatever it says.
+pub fn check_log(data: &[u8]) -> Reach {
+    let mut reach = Reach::Refused;
     for found in [journal::read(data), wal::read(data)] {
         let Ok(found) = found else { unreachable!("memory does not fail") };
-        if let journal::Found::Pages(overlay, size) = found {
-            for (page, at) in overlay.at {
-                assert!(page > 0 && at + u64::from(size) <= data.len() as u64, "page {page} at {at}");
+        match found {
+            journal::Found::Pages(overlay, size) => {
+                for (page, at) in overlay.at {
+                    assert!(page > 0 && at + u64::from(size) <= data.len() as u64, "page {page} at {at}");
+                    reach = Reach::Healthy;
+                }
+                reach = reach.max(Reach::Header);
             }
+            journal::Found::Unusable(why) => assert!(!why.is_empty(), "no reason"),
+            journal::Found::Nothing => {}
         }
     }
-    // A database that is its own journal.
-    let twice = Beside { journal: Some(data), wal: Some(data) };
-    let loaded = Stream::load(data, twice, &limits(), &mut Vec::new());
-    assert!(loaded.is_ok(), "memory does not fail");
+    reach
 }
 
 pub(super) fn with(data: &[u8]) -> Reach {

@@ -44,6 +44,7 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
         ("npy_map", npy_map::seeds()),
         ("pak", pak::seeds()),
         ("region", region::seeds()),
+        ("stream_log", stream::log_seeds()),
         ("stream", stream::seeds()),
         ("variant_godot3", variant::seeds("g3")),
         ("variant_godot4", variant::seeds("g4")),

@@ -47,3 +47,28 @@ pub(super) fn seeds() -> Seeds {
     set.add("noise_behind_magic", joined(&file[..100], &noise(4000)));
     set.0
 }
+
+/// Journals and logs.
+pub(super) fn log_seeds() -> Seeds {
+    let mut set = Set::default();
+    let [one, other] = [[1u8; 512], [2; 512]];
+    let pages: [(u32, &[u8]); 2] = [(1, &one), (2, &other)];
+    // Two saves, and a third that did not end.
+    let frames: [wal::Frame<'_>; 4] = [(1, 2, &one), (2, 0, &other), (1, 2, &other), (2, 0, &one)];
+    let of_journal = journal::encode(&pages, 2, 512);
+    for (name, file) in [("journal", of_journal), ("log", wal::encode_frames(&frames, 512, true))] {
+        set.add(format!("{name}_cut"), &file[..file.len() - 100]);
+        set.add(format!("{name}_header_alone"), &file[..28]);
+        set.add(format!("{name}_magic_changed"), patched(&file, 0, b"s"));
+        set.add(format!("{name}_content_changed"), patched(&file, file.len() - 208, b"s"));
+        set.add(name, file);
+    }
+    set.add("log_of_little_endian_sums", wal::encode_frames(&frames, 512, false));
+    set.add("log_of_one_save", wal::encode(&pages, 2, 512));
+    set.add("log_of_one_page", wal::encode(&pages[..1], 1, 512));
+    set.add("journal_of_one_page", journal::encode(&pages[1..], 2, 512));
+    set.add("journal_of_a_smaller_database", journal::encode(&pages, 1, 512));
+    set.add("empty", []);
+    set.add("noise", noise(1200));
+    set.0
+}

@@ -21,6 +21,7 @@ pub mod region;
 mod region_kinds;
 pub mod stream;
 mod stream_kinds;
+pub mod stream_log;
 pub mod variant;
 
 use std::fmt::{Debug, Write as _};

@@ -1,0 +1,3 @@
+//! See `oracles/mod.rs`.
+#![no_main]
+voxscope_fuzz::target!("stream_log_built");
