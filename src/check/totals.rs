@@ -31,8 +31,8 @@ pub struct Totals {
     pub torn: u64,
     /// Of the blocks that are not kept, those whose entries point past the end of their file.
     pub beyond_end: u64,
-    /// Of the blocks that are not kept, those for whose position the file has no whole block, although their entries do not point
-    /// past its end.
+    /// Of the blocks that are not kept, those to whose position none of the whole blocks of the file is likely to belong, although
+    /// their entries do not point past its end.
     pub not_found: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
     pub odd: u64,
