@@ -4,20 +4,27 @@
 
 use std::path::Path;
 
-use crate::bytes::Span;
+use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::BlockLayout;
 use crate::godot::channel::CHANNELS;
-use crate::godot::region::{BLOCK_SIZE_PO2, Format, Header};
+use crate::godot::region::{BLOCK_SIZE_PO2, Entry, Format, Header};
 use crate::save::region::Region;
 use crate::save::region_moved::first_beginning;
 use crate::save::table_fits::fits;
 use crate::save::transfer::open_region;
 use crate::save::view::Scratch;
 use crate::save::{Options, RegionFile};
+use crate::source::Source;
 
 /// Blocks that are asked, spread over the table.
 const ASKED: usize = 8;
+
+/// The largest region size that is looked for, as a power of two.
+const MOST_SIZE_PO2: u32 = 7;
+
+/// One in how many entries of a table may lead too far.
+const ODD: u64 = 8;
 
 /// The least share of the readable ones among them that must agree, as a fraction.
 const AGREE: (usize, usize) = (3, 4);
@@ -56,7 +63,8 @@ pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format
 /// if it fits them in no way and the blocks begin where the table ends only then.
 fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Option<&Format>) -> Option<Format> {
     let own = header.format;
-    let Format { region_size, sector_size, .. } = *outside?;
+    let Some(outside) = outside else { return with_size_by_first_block(file, dir, header) };
+    let Format { region_size, sector_size, .. } = *outside;
     if (region_size, sector_size) == (own.region_size, own.sector_size) || sector_size == 0 || region_size.contains(&0)
     {
         return None;
@@ -83,6 +91,31 @@ fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Opt
     let mut others: Vec<Format> = others.filter(|other| begins(*other)).collect();
     others.dedup();
     if let [other] = others[..] { Some(other).filter(|_| !begins(own)) } else { None }
+}
+
+/// The format with the region size whose table ends where the first block begins: a cube, as the engine writes them. Asked only where
+/// the table fits its sectors in no way and no meta file has another size.
+fn with_size_by_first_block(file: &RegionFile, dir: &Path, header: &Header) -> Option<Format> {
+    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
+    if fits(&source, header).ok()?.most() {
+        return None;
+    }
+    let (start, sector) = (header.table.start, header.format.sector_size);
+    let first = first_beginning(&source, start, sector).ok()??;
+    let entries = first.checked_sub(start).filter(|len| len % 4 == 0 && first != header.sectors_at())? / 4;
+    let size = (1..=MOST_SIZE_PO2).map(|po2| 1u16 << po2).find(|size| u64::from(*size).pow(3) == entries)?;
+    // Blocks before the first one that is found would not look like entries.
+    let mut table = Vec::new();
+    source.read_into(start, index(entries * 4), &mut table).ok()?;
+    let sectors = source.len() / u64::from(sector).max(1);
+    let words =
+        table.as_chunks::<4>().0.iter().map(|word| Entry(u32::from_le_bytes(*word))).filter(|word| word.is_used());
+    let (mut all, mut odd) = (0u64, 0u64);
+    for entry in words {
+        all += 1;
+        odd += u64::from(entry.count() == 0 || u64::from(entry.first()) > sectors);
+    }
+    (all > 0 && odd * ODD <= all).then_some(Format { region_size: [size; 3], ..header.format })
 }
 
 /// The format with the block size and the depths that the file's blocks have, if they differ from the header's.
