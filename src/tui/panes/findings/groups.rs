@@ -1,10 +1,42 @@
 //! The findings that are shown, by cause once the check is through, and by file: the files with errors first, then those with warnings, then those with notes;
-//! within a file the worst first. What comes later never changes the order of what is there among its like.
+//! within a file the errors about the file itself, then the worst. What comes later never changes the order of what is there among its like.
 
 use std::collections::{HashMap, HashSet};
 
+use crate::check::Finding;
 use crate::damage::Level;
 use crate::tui::data::ItemId;
+
+/// Which findings of a file come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// An error about the file itself: it often explains the others.
+    OfFile,
+    /// Another finding.
+    Level(Level),
+}
+
+impl Rank {
+    /// That of a finding.
+    #[must_use]
+    pub fn of(finding: &Finding) -> Self {
+        let is_of_file = finding.block.is_none() && finding.span.is_none_or(|span| span.is_empty());
+        if is_of_file && finding.level() == Level::Error { Self::OfFile } else { Self::Level(finding.level()) }
+    }
+
+    const fn place(self) -> usize {
+        match self {
+            Self::OfFile => 0,
+            Self::Level(level) => 1 + place(level),
+        }
+    }
+}
+
+impl From<Level> for Rank {
+    fn from(level: Level) -> Self {
+        Self::Level(level)
+    }
+}
 
 /// The findings of a file below one heading, by their numbers.
 #[derive(Debug, Default)]
@@ -12,31 +44,32 @@ pub struct Group {
     heading: Option<usize>,
     /// The number of its first finding, for the file's name.
     pub first: u32,
-    by_level: [Vec<u32>; 3],
+    by_rank: [Vec<u32>; 4],
     /// How many more the check counted without listing them, by level.
     unlisted: [u64; 3],
 }
 
 impl Group {
-    fn numbers_at(&self, level: Level) -> &[u32] {
-        self.by_level.get(place(level)).map_or(&[], Vec::as_slice)
+    fn numbers_at(&self, rank: Rank) -> &[u32] {
+        self.by_rank.get(rank.place()).map_or(&[], Vec::as_slice)
     }
 
     /// How many findings of a level, those that are not listed included.
     #[must_use]
     pub fn count(&self, level: Level) -> u64 {
         let unlisted = self.unlisted.get(place(level)).copied().unwrap_or(0);
-        unlisted.saturating_add(self.numbers_at(level).len() as u64)
+        let of_file = if level == Level::Error { self.numbers_at(Rank::OfFile).len() } else { 0 };
+        unlisted.saturating_add((of_file + self.numbers_at(level.into()).len()) as u64)
     }
 
     /// How many findings are listed.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_level.iter().map(Vec::len).sum()
+        self.by_rank.iter().map(Vec::len).sum()
     }
 
     fn get(&self, mut at: usize) -> Option<u32> {
-        for numbers in &self.by_level {
+        for numbers in &self.by_rank {
             match numbers.get(at) {
                 Some(number) => return Some(*number),
                 None => at -= numbers.len(),
@@ -46,7 +79,8 @@ impl Group {
     }
 
     fn worst(&self) -> usize {
-        self.by_level.iter().position(|numbers| !numbers.is_empty()).unwrap_or(3)
+        // Errors about the file itself are errors.
+        self.by_rank.iter().position(|numbers| !numbers.is_empty()).map_or(3, |place| place.saturating_sub(1))
     }
 }
 
@@ -113,9 +147,9 @@ impl Groups {
     }
 
     /// Adds a finding. [`Self::sort`] is to be called after the last one.
-    pub fn add(&mut self, heading: Option<usize>, file: FileKey, number: u32, level: Level) {
+    pub fn add(&mut self, heading: Option<usize>, file: FileKey, number: u32, rank: impl Into<Rank>) {
         let group = self.group_of(heading, file, number);
-        if let Some(numbers) = group.and_then(|group| group.by_level.get_mut(place(level))) {
+        if let Some(numbers) = group.and_then(|group| group.by_rank.get_mut(rank.into().place())) {
             numbers.push(number);
             self.findings += 1;
         }
@@ -252,12 +286,13 @@ impl Groups {
 
     /// The line of a finding.
     #[must_use]
-    pub fn line_of(&self, heading: Option<usize>, file: &FileKey, number: u32, level: Level) -> Option<usize> {
+    pub fn line_of(&self, heading: Option<usize>, file: &FileKey, number: u32, rank: impl Into<Rank>) -> Option<usize> {
+        let rank = rank.into();
         let group = *self.by_file.get(&(heading, file.clone()))?;
         let (_, from) = self.order.iter().find(|(piece, _)| *piece == Piece::Group(group))?;
         let group = self.groups.get(group)?;
-        let before: usize = group.by_level.iter().take(place(level)).map(Vec::len).sum();
-        let at = group.numbers_at(level).binary_search(&number).ok()?;
+        let before: usize = group.by_rank.iter().take(rank.place()).map(Vec::len).sum();
+        let at = group.numbers_at(rank).binary_search(&number).ok()?;
         Some(from + 1 + before + at)
     }
 
@@ -303,7 +338,7 @@ impl Groups {
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
         let mut all: Vec<&Group> = self.groups.iter().collect();
         all.sort_by_key(|group| (group.heading, group.worst()));
-        all.into_iter().flat_map(|group| group.by_level.iter().flatten()).copied()
+        all.into_iter().flat_map(|group| group.by_rank.iter().flatten()).copied()
     }
 }
 
@@ -332,6 +367,20 @@ mod tests {
         assert_eq!((groups.other_part(1, true), groups.other_part(4, false)), (Some(2), Some(2)));
         assert_eq!((groups.other_part(3, false), groups.other_part(6, true)), (Some(0), None));
         assert_eq!(groups.line(8), None);
+    }
+
+    #[test]
+    fn an_error_about_the_file_itself_is_the_first() {
+        let mut groups = Groups::default();
+        groups.add(None, FileKey::Item(5), 0, Level::Error);
+        groups.add(None, FileKey::Item(5), 1, Level::Warning);
+        groups.add(None, FileKey::Item(5), 2, Rank::OfFile);
+        groups.add(None, FileKey::Item(6), 3, Level::Error);
+        groups.sort();
+        assert_eq!(groups.numbers().collect::<Vec<_>>(), [2, 0, 1, 3]);
+        assert_eq!(groups.line_of(None, &FileKey::Item(5), 2, Rank::OfFile), Some(1));
+        assert_eq!(groups.line_of(None, &FileKey::Item(5), 0, Level::Error), Some(2));
+        assert_eq!(groups.group(0).map(|group| group.count(Level::Error)), Some(2));
     }
 
     #[test]

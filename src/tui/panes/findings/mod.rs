@@ -24,7 +24,7 @@ use crate::tui::pane::{InspectorLines, Pane};
 use crate::tui::theme::{Role, level_role};
 use crate::tui::{go, scroll};
 use filter::FindingFilter;
-use groups::{FileKey, FindingLine, Groups};
+use groups::{FileKey, FindingLine, Groups, Rank};
 use headings::Headings;
 
 pub use words::cause_words;
@@ -185,7 +185,7 @@ fn cursor(app: &App) -> Option<usize> {
             heading_of(app, finding),
             &file_key(&app.findings, number)?,
             u32::try_from(number).ok()?,
-            finding.level(),
+            Rank::of(finding),
         )
     });
     line.or_else(|| groups.stop_from(0, true))
@@ -272,9 +272,9 @@ fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
     for number in numbers {
         let Ok(at) = usize::try_from(number) else { continue };
         if let (Some(file), Some(finding)) = (file_key(&app.findings, at), app.findings.list.get(at)) {
-            let (heading, level) = (heading_of(app, finding), finding.level());
+            let (heading, rank) = (heading_of(app, finding), Rank::of(finding));
             let finding = Arc::clone(finding);
-            app.panes.findings.groups.add(heading, file.clone(), number, level);
+            app.panes.findings.groups.add(heading, file.clone(), number, rank);
             // A filter looks at listed findings only.
             let unlisted = finding.unlisted.iter().filter(|_| app.panes.findings.filter.is_empty());
             for &(code, n) in unlisted {
