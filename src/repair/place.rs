@@ -10,7 +10,6 @@ use crate::recover::decide::{Certainty, REPORTED};
 use crate::recover::explained::listed;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
-use crate::recover::weights::Weights;
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple};
 use crate::repair::mend::{Common, Job};
@@ -68,7 +67,7 @@ pub(super) fn region_plan(
         common: None,
     };
     let garbage = case.garbage();
-    placing.found(options.least(), &garbage);
+    placing.found(options.least());
     placing.matched();
     placing.voxels_alone(options.least())?;
     let mut by_slot: Vec<&Listing> = case.entries.iter().collect();
@@ -219,8 +218,8 @@ impl Placing<'_, '_> {
         })
     }
 
-    /// The blocks whose places are sure enough; `garbage` are the slots of entries that name no positions.
-    fn found(&mut self, least: Certainty, garbage: &HashSet<u32>) {
+    /// The blocks whose places are sure enough.
+    fn found(&mut self, least: Certainty) {
         let case = &self.walk.case;
         // A region may have very many entries, and hardly any block whose place is sure.
         let mut listed_by_position: Vec<([i32; 3], u32)> =
@@ -233,14 +232,7 @@ impl Placing<'_, '_> {
         };
         let entries = self.walk.region.entries.iter();
         let without_sectors: HashSet<u32> = entries.filter(|e| e.entry.count() == 0).map(|e| e.slot).collect();
-        for mut placed in sure(self.walk, self.solved, least) {
-            // Garbage makes places possible that had no block. Measured: 42 of some 500 blocks were put into such places.
-            if garbage.contains(&placed.slot) && !self.solved.as_listed {
-                if least > Certainty::Likely {
-                    continue;
-                }
-                (placed.certainty, placed.p) = (Certainty::Likely, placed.p.min(Weights::default().likely));
-            }
+        for placed in sure(self.walk, self.solved, least) {
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
             let Some(decision) = decision else { continue };
             let entry = entry_of(placed.position);
