@@ -156,10 +156,11 @@ impl Sectors {
         self.format == table.format && found as f64 >= FOREIGN_TABLE.other * asked as f64 && odds >= FOREIGN_TABLE.sure
     }
 
-    /// Whether more entries of a table lead to these blocks than of its own.
+    /// Whether clearly more entries of a table lead to these blocks than of the one that the file has.
     fn is_nearer(&self, table: &Self) -> bool {
         let (found, asked) = table.table.common(&self.blocks);
-        self.format == table.format && found as f64 > self.fit.share() * asked as f64
+        let share = found as f64 / asked.max(1) as f64;
+        self.format == table.format && share >= self.fit.share() + FOREIGN_TABLE.nearer
     }
 }
 
@@ -186,16 +187,25 @@ pub fn find<E>(
 ) -> Result<Vec<(usize, Broken)>, E> {
     let sectors: Vec<Option<&Sectors>> = files.iter().map(|broken| broken.as_ref()?.sectors.as_ref()).collect();
     let mut found = Vec::new();
-    let exchanged = exchanged(&sectors);
-    for (&file, &index) in &exchanged {
+    let Exchanged { by_other, lost } = exchanged(&sectors);
+    let mut fits: HashMap<usize, Fit> = HashMap::new();
+    for (&file, &index) in &by_other {
         if let (Some(case), Some(own)) = (walk(file, Some(index))?, sectors[file]) {
             let table = TableOf { index, is_copy: false, fit: Fit::new(&case), own: own.fit };
             if table.fit.share() > table.own.share() {
+                fits.insert(file, table.fit);
                 found.push((file, Broken::by_table_of(&case, table)));
             }
         }
     }
-    let rest = (0..files.len()).filter(|i| !exchanged.contains_key(i));
+    for (&file, &index) in &lost {
+        if let (Some(&fit), Some(own), Some(mut case)) = (fits.get(&index), sectors[file], walk(file, None)?) {
+            (case.raw, case.entries) = (Vec::new(), Vec::new());
+            let table = TableOf { index, is_copy: true, fit, own: own.fit };
+            found.push((file, Broken::by_table_of(&case, table)));
+        }
+    }
+    let rest = (0..files.len()).filter(|i| !by_other.contains_key(i) && !lost.contains_key(i));
     let rest: Vec<(usize, u64)> = rest.filter_map(|i| Some((i, sectors[i]?.raw?))).collect();
     if rest.is_empty() {
         return Ok(found);
@@ -226,9 +236,18 @@ fn is_alike(case: &Case, other: &Case) -> bool {
     2 * a.intersection(&b).count() >= a.len().min(b.len())
 }
 
-/// For each of some files whose tables do not fit them, by its index, the one whose table does. A table that fits several files, and a
-/// file that several tables fit, are left alone.
-fn exchanged(files: &[Option<&Sectors>]) -> BTreeMap<usize, usize> {
+/// Files that have each other's tables, by their indexes.
+#[derive(Debug, Default)]
+struct Exchanged {
+    /// For each file the one whose table fits it.
+    by_other: BTreeMap<usize, usize>,
+    /// For each file whose own table is nowhere the one that its table fits.
+    lost: BTreeMap<usize, usize>,
+}
+
+/// Of some files whose tables do not fit them, those that the table of another one fits. A table that fits several files, and a file that
+/// several tables fit, are left alone.
+fn exchanged(files: &[Option<&Sectors>]) -> Exchanged {
     let known: Vec<(usize, &Sectors)> = files.iter().enumerate().filter_map(|(i, file)| Some((i, (*file)?))).collect();
     let mut by_end: HashMap<u32, Vec<usize>> = HashMap::new();
     for (k, (_, file)) in known.iter().enumerate() {
@@ -250,18 +269,20 @@ fn exchanged(files: &[Option<&Sectors>]) -> BTreeMap<usize, usize> {
         }
     }
     found.retain(|_, j| times.get(j) == Some(&1));
-    // The file whose table is known to be another's has the table of that one, or of a third.
+    // The file whose table is known to be another's has the table of that one, or of a third, or its own table is lost.
+    let mut lost = BTreeMap::new();
     let taken: Vec<(usize, usize)> =
         found.iter().map(|(&i, &j)| (i, j)).filter(|(_, j)| !found.contains_key(j)).collect();
     for (i, j) in taken {
-        if let (Some(file), Some(table)) = (files[j], files[i])
-            && !found.values().any(|&other| other == i)
-            && file.is_nearer(table)
-        {
+        let (Some(file), Some(table)) = (files[j], files[i]) else { continue };
+        let is_free = !found.values().any(|&other| other == i);
+        if is_free && file.is_nearer(table) {
             found.insert(j, i);
+        } else {
+            lost.insert(j, i);
         }
     }
-    found
+    Exchanged { by_other: found, lost }
 }
 
 /// The table that a region file has, while its blocks are placed by that of another one.

@@ -519,6 +519,8 @@ pub(super) struct ForeignTableWeights {
     /// region's own. Chosen: of tables of full regions, a quarter to a half of the entries fit another region.
     pub own: f64,
     pub other: f64,
+    /// By how much the share is larger of the table of a file that is known to have that of another one. Chosen.
+    pub nearer: f64,
     /// The fewest entries of a table that was copied over another one, and how many lengths they have. Chosen: fewer are the same by
     /// chance.
     pub entries: usize,
@@ -533,6 +535,7 @@ pub(super) const FOREIGN_TABLE: ForeignTableWeights = ForeignTableWeights {
     files: 1024,
     own: 0.6,
     other: 0.95,
+    nearer: 0.1,
     entries: 4,
     lengths: 3,
     chance: 0.2,
