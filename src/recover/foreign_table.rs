@@ -211,15 +211,23 @@ pub fn find<E>(
         return Ok(found);
     }
     let mut owners: HashMap<u64, Vec<usize>> = HashMap::new();
-    for i in (0..files.len()).filter(|&i| sectors[i].is_none()) {
-        hash(i).into_iter().for_each(|hash| owners.entry(hash).or_default().push(i));
+    for (i, sectors) in sectors.iter().enumerate() {
+        let hash = if let Some(sectors) = sectors { sectors.raw } else { hash(i) };
+        hash.into_iter().for_each(|hash| owners.entry(hash).or_default().push(i));
     }
     for (file, raw) in rest {
         // In a world that repeats itself, several regions have a table.
-        let Some(&[index]) = owners.get(&raw).map(Vec::as_slice) else { continue };
+        let [index] = owners.get(&raw).into_iter().flatten().filter(|&&i| i != file).collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let index = *index;
         let (Some(mut case), Some(other)) = (walk(file, None)?, walk(index, None)?) else { continue };
         let table = TableOf { index, is_copy: true, fit: Fit::new(&other), own: Fit::new(&case) };
-        if table.fit.share() >= FOREIGN_TABLE.other && !is_alike(&case, &other) {
+        // A game that was killed may have moved blocks of the region that has this table.
+        let is_owner = table.fit.share() >= FOREIGN_TABLE.other
+            || (table.fit.entries >= FOREIGN_TABLE.many
+                && table.fit.share() >= table.own.share() + FOREIGN_TABLE.owner);
+        if is_owner && !is_alike(&case, &other) {
             (case.raw, case.entries) = (Vec::new(), Vec::new());
             found.push((file, Broken::by_table_of(&case, table)));
         }

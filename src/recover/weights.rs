@@ -521,6 +521,9 @@ pub(super) struct ForeignTableWeights {
     pub other: f64,
     /// By how much the share is larger of the table of a file that is known to have that of another one. Chosen.
     pub nearer: f64,
+    /// By how much the share of entries is larger in the file that a table with at least so many entries was copied from. Chosen.
+    pub owner: f64,
+    pub many: usize,
     /// The fewest entries of a table that was copied over another one, and how many lengths they have. Chosen: fewer are the same by
     /// chance.
     pub entries: usize,
@@ -536,6 +539,8 @@ pub(super) const FOREIGN_TABLE: ForeignTableWeights = ForeignTableWeights {
     own: 0.6,
     other: 0.95,
     nearer: 0.1,
+    owner: 0.2,
+    many: 6,
     entries: 4,
     lengths: 3,
     chance: 0.2,
