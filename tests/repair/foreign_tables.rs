@@ -84,12 +84,22 @@ fn a_table_that_was_copied_over_another_names_no_position() {
     assert!(copy.len() >= right.len() * 2 / 3, "{} of {}", copy.len(), right.len());
 }
 
-/// Of the blocks of small regions, nearly all are certain in wrong places if a table that is not theirs is believed.
+/// The regions of LOD 0 that have several blocks.
+fn regions(save: &Path) -> Vec<[i32; 3]> {
+    let opened = Save::open(save, &Options::default()).unwrap();
+    let files = opened.regions().filter(|(forest, file)| {
+        let region = opened.region(forest, file).unwrap();
+        file.lod == 0 && region.is_some_and(|region| region.entries.len() > 1)
+    });
+    files.map(|(_, file)| file.position).collect()
+}
+
+/// Many blocks of small regions are certain in wrong places if a table that is not theirs is believed.
 #[test]
-fn tables_of_a_small_save_are_copied_and_exchanged() {
+fn tables_of_two_regions_of_a_small_save_are_exchanged() {
     let world = golden("godot_voxel/forest_lz4");
-    let files = [[-1, 0, 0], [0, 0, 0], [0, -1, 0], [-1, 0, -1]];
-    let right = placed(&world);
+    let (files, right) = (regions(&world), placed(&world));
+    assert!(files.len() > 1, "{files:?}");
     for (a, b) in files.iter().enumerate().flat_map(|(i, a)| files[i + 1..].iter().map(move |b| (*a, *b))) {
         let dir = TempDir::new().unwrap();
         let [damaged, copy] = ["damaged", "copy"].map(|name| dir.path().join(name));
@@ -151,10 +161,12 @@ fn exchanged_tables_of_a_killed_game_are_put_right() {
     let world = golden("crash_sizes/bs16_rs8_s256_self_2").join("world");
     mend(&world, &right, false);
     copy_dir(&world, &damaged);
-    pass_on_tables(&damaged, &[[0, -1, -1], [0, -1, 0]]);
+    pass_on_tables(&damaged, &[[-1, -1, -1], [0, -1, -1]]);
+    assert_eq!(count(&damaged, Code::TableForeign), 2);
     mend(&damaged, &copy, false);
     let (right, copy) = (placed(&right), placed(&copy));
     let wrong: Vec<_> = copy.iter().filter(|(at, block)| right.get(at) != Some(block)).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert!(copy.len() + 2 >= right.len(), "{} of {}", copy.len(), right.len());
+    // Beside few other regions, nothing shows which of the two places is right for some of them.
+    assert!(copy.len() * 10 >= right.len() * 7, "{} of {}", copy.len(), right.len());
 }
