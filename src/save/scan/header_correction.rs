@@ -59,18 +59,22 @@ pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format
     file.header = Some(header.with_format(format));
 }
 
-/// The format with the region size and the sector size of the meta file, or one of them, if the table fits the sectors only then, or
-/// if it fits them in no way and the blocks begin where the table ends only then.
+/// The format with the region size and the sector size of the meta file, or one of them, if the table fits the sectors only then. If
+/// most entries fit in neither way, the first block must begin where the table ends only then.
 fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Option<&Format>) -> Option<Format> {
     let own = header.format;
-    let Some(outside) = outside else { return with_size_by_first_block(file, dir, header) };
-    let Format { region_size, sector_size, .. } = *outside;
-    if (region_size, sector_size) == (own.region_size, own.sector_size) || sector_size == 0 || region_size.contains(&0)
-    {
+    let sizes = outside.map(|outside| (outside.region_size, outside.sector_size));
+    let is_no_help = |(region_size, sector_size): ([u16; 3], u32)| {
+        (region_size, sector_size) == (own.region_size, own.sector_size) || sector_size == 0 || region_size.contains(&0)
+    };
+    if sizes.is_some_and(is_no_help) {
         return None;
     }
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
     let before = fits(&source, header).ok()?;
+    let Some((region_size, sector_size)) = sizes else {
+        return if before.most() { None } else { with_size_by_first_block(&source, header) };
+    };
     let others =
         [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
     let others = others.into_iter().filter(|other| *other != own);
@@ -83,25 +87,23 @@ fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Opt
         return best;
     }
     // The engine puts the first block right behind the table, also where it was killed later.
+    let first = |sector: u32| first_beginning(&source, header.table.start, sector).ok().flatten();
+    let by_own = first(own.sector_size);
+    let by_other = if sector_size == own.sector_size { by_own } else { first(sector_size) };
     let begins = |format: Format| {
-        let header = header.with_format(format);
-        let first = first_beginning(&source, header.table.start, format.sector_size).ok().flatten();
-        first == Some(header.sectors_at())
+        let found = if format.sector_size == own.sector_size { by_own } else { by_other };
+        found == Some(header.with_format(format).sectors_at())
     };
     let mut others: Vec<Format> = others.filter(|other| begins(*other)).collect();
     others.dedup();
     if let [other] = others[..] { Some(other).filter(|_| !begins(own)) } else { None }
 }
 
-/// The format with the region size whose table ends where the first block begins: a cube, as the engine writes them. Asked only where
-/// the table fits its sectors in no way and no meta file has another size.
-fn with_size_by_first_block(file: &RegionFile, dir: &Path, header: &Header) -> Option<Format> {
-    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
-    if fits(&source, header).ok()?.most() {
-        return None;
-    }
+/// The format with the region size whose table ends where the first block begins: a cube, as the engine writes them. It is asked
+/// only if most entries of the table do not fit and there is no meta file.
+fn with_size_by_first_block(source: &impl Source, header: &Header) -> Option<Format> {
     let (start, sector) = (header.table.start, header.format.sector_size);
-    let first = first_beginning(&source, start, sector).ok()??;
+    let first = first_beginning(source, start, sector).ok()??;
     let entries = first.checked_sub(start).filter(|len| len % 4 == 0 && first != header.sectors_at())? / 4;
     let size = (1..=MOST_SIZE_PO2).map(|po2| 1u16 << po2).find(|size| u64::from(*size).pow(3) == entries)?;
     // Blocks before the first one that is found would not look like entries.
