@@ -63,16 +63,13 @@ pub(super) fn unsupported(
     placed: &HashMap<u32, Screened>,
     of: &HashSet<u32>,
 ) -> HashSet<u32> {
-    let named = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
-    let asked = (0..named.len()).filter(|&i| {
-        let number = named[i].file.number;
-        of.contains(&number) && placed.contains_key(&number)
-    });
-    let asked: Vec<usize> = asked.collect();
-    if asked.is_empty() {
+    if !of.iter().any(|number| placed.contains_key(number)) {
         return HashSet::new();
     }
-    names::unsupported(&named, asked.into_iter()).into_iter().map(|file| named[file].file.number).collect()
+    let named = named(forest, |file| placed.get(&file.number).or_else(|| glance.seams(file)));
+    let is_asked = |number: u32| of.contains(&number) && placed.contains_key(&number);
+    let asked = (0..named.len()).filter(|&i| is_asked(named[i].file.number));
+    names::unsupported(&named, asked).into_iter().map(|file| named[file].file.number).collect()
 }
 
 pub(super) fn contradiction() -> OfFile {

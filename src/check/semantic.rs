@@ -166,10 +166,8 @@ impl Doubts {
         };
         let foreign: Vec<(u32, OfFile)> = files.iter().zip(&broken).filter_map(by_other).collect();
         // The blocks of a region with the table of another one may as well be those of that region.
-        let is_exchanged = |broken: &Option<Box<Broken>>| {
-            broken.as_ref().is_some_and(|broken| broken.table_of.is_some_and(|table| !table.is_copy))
-        };
-        let by_other = files.iter().zip(&broken).filter(|(_, broken)| is_exchanged(broken));
+        let by_other =
+            files.iter().zip(&broken).filter(|(_, broken)| broken.as_deref().is_some_and(Broken::has_other_table));
         let by_other: HashSet<u32> = by_other.map(|(file, _)| file.number).collect();
         doubtful.extend(&by_other);
         // The seams of damaged regions in doubt, with their blocks where they belong.

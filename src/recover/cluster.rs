@@ -102,6 +102,14 @@ impl Broken {
     }
 }
 
+impl Broken {
+    /// Whether its blocks are placed by the table of another region, to which they may as well belong.
+    #[must_use]
+    pub fn has_other_table(&self) -> bool {
+        self.table_of.is_some_and(|table| !table.is_copy)
+    }
+}
+
 impl Member {
     /// A region file; `broken` if its table does not fit its sectors, `has_exchanged` if blocks of it seem to be exchanged.
     #[must_use]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::printable::likelihood;
 use crate::recover::explained::{explained_entries, listed};
-use crate::recover::region::{Candidate, Case, State};
+use crate::recover::region::{Candidate, Case, Listing, State};
 use crate::recover::solver::Solver;
 use crate::recover::weights::{DECISION, Weights};
 
@@ -66,6 +66,14 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// The whole block to which an entry leads, in the place that the entry gives it, for certain.
+    #[must_use]
+    pub fn as_listed(case: &Case, entry: &Listing) -> Option<Self> {
+        let (slot, position, certainty) = (entry.slot, entry.position, Certainty::Certain);
+        let block = listed(case, entry)?;
+        Some(Self { slot, position, block, certainty, voxels: certainty, p: 1.0, moved: false })
+    }
+
     /// Lowers how sure the place and its voxels are to `most`, and its probability to `p`, if they are higher.
     pub(super) fn lower(&mut self, most: Certainty, p: f64) {
         self.certainty = self.certainty.min(most);

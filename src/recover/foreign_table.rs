@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::SlotFormula;
 use crate::recover::cluster::{self, Broken, Sides, has_lods};
-use crate::recover::decide::{Certainty, Placed};
-use crate::recover::explained::{PLAIN, listed};
+use crate::recover::decide::Placed;
+use crate::recover::explained::PLAIN;
 use crate::recover::region::{Case, Listing};
 use crate::recover::solved::Solved;
 use crate::recover::torn_table::own;
@@ -23,8 +23,8 @@ use crate::recover::weights::FOREIGN_TABLE;
 use crate::save::{Forest, Region, RegionFile, Save};
 use crate::source::Source;
 
-/// A sample of first sectors and counts: of two files, the same pairs are drawn.
-#[derive(Clone, Debug, Default)]
+/// A sample of first sectors and counts. Two files with the same pairs have the same sample.
+#[derive(Clone, Debug)]
 struct Sample {
     /// Hashes of pairs, ascending.
     drawn: Vec<u32>,
@@ -34,7 +34,7 @@ struct Sample {
     end: u32,
 }
 
-/// What a table that does not fit its sectors, and these sectors, have in common with those of other files.
+/// Samples of a table that does not fit its region and of the region's blocks, to be compared with those of other files.
 #[derive(Clone, Debug)]
 pub struct Sectors {
     format: Format,
@@ -46,7 +46,7 @@ pub struct Sectors {
 }
 
 /// How many entries of a table lead to whole blocks of their length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// The entries that do.
     pub fitting: usize,
@@ -61,9 +61,9 @@ pub struct TableOf {
     pub index: usize,
     /// Whether both files have this table, so that the region's own one is lost.
     pub is_copy: bool,
-    /// How the table fits: the blocks of the region, or if it is a copy those of the other one.
+    /// How it fits the blocks of this region or, if it is a copy, those of the other one.
     pub fit: Fit,
-    /// How the table in the file fits the blocks of the region.
+    /// How the table that the file has fits the blocks of this region.
     pub own: Fit,
 }
 
@@ -113,7 +113,7 @@ impl Sample {
     }
 }
 
-/// A hash of a pair that has no order.
+/// A hash of a pair. Its order says nothing about that of the pairs.
 fn mixed(first: u32, count: u32) -> u32 {
     let mixed = (u64::from(first) << 8 ^ u64::from(count)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
@@ -199,10 +199,8 @@ pub fn find<E>(
         }
     }
     for (&file, &index) in &lost {
-        if let (Some(&fit), Some(own), Some(mut case)) = (fits.get(&index), sectors[file], walk(file, None)?) {
-            (case.raw, case.entries) = (Vec::new(), Vec::new());
-            let table = TableOf { index, is_copy: true, fit, own: own.fit };
-            found.push((file, Broken::by_table_of(&case, table)));
+        if let (Some(&fit), Some(own), Some(case)) = (fits.get(&index), sectors[file], walk(file, None)?) {
+            found.push((file, without_table(case, TableOf { index, is_copy: true, fit, own: own.fit })));
         }
     }
     let rest = (0..files.len()).filter(|i| !by_other.contains_key(i) && !lost.contains_key(i));
@@ -221,18 +219,23 @@ pub fn find<E>(
             continue;
         };
         let index = *index;
-        let (Some(mut case), Some(other)) = (walk(file, None)?, walk(index, None)?) else { continue };
+        let (Some(case), Some(other)) = (walk(file, None)?, walk(index, None)?) else { continue };
         let table = TableOf { index, is_copy: true, fit: Fit::new(&other), own: Fit::new(&case) };
         // A game that was killed may have moved blocks of the region that has this table.
         let is_owner = table.fit.share() >= FOREIGN_TABLE.other
             || (table.fit.entries >= FOREIGN_TABLE.many
                 && table.fit.share() >= table.own.share() + FOREIGN_TABLE.owner);
         if is_owner && !is_alike(&case, &other) {
-            (case.raw, case.entries) = (Vec::new(), Vec::new());
-            found.push((file, Broken::by_table_of(&case, table)));
+            found.push((file, without_table(case, table)));
         }
     }
     Ok(found)
+}
+
+/// What a region shows once its table, which is that of another one, is set aside.
+fn without_table(mut case: Case, table: TableOf) -> Broken {
+    (case.raw, case.entries) = (Vec::new(), Vec::new());
+    Broken::by_table_of(&case, table)
 }
 
 /// Whether two regions have many blocks in common, so that they may have the same table as well.
@@ -245,11 +248,11 @@ fn is_alike(case: &Case, other: &Case) -> bool {
 }
 
 /// Files that have each other's tables, by their indexes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Exchanged {
     /// For each file the one whose table fits it.
     by_other: BTreeMap<usize, usize>,
-    /// For each file whose own table is nowhere the one that its table fits.
+    /// For each file whose own table is in no file, the file that its table fits.
     lost: BTreeMap<usize, usize>,
 }
 
@@ -337,13 +340,8 @@ pub fn restore(case: &mut Case, table: OwnTable, solved: &Solved) -> Solved {
     let other = mem::replace(&mut case.entries, entries);
     let at: HashMap<u32, usize> = other.iter().enumerate().map(|(i, entry)| (entry.slot, i)).collect();
     let of_entry = |entry: &Listing| at.get(&entry.slot).copied();
-    let place = |entry: &Listing| {
-        let (slot, position, certainty) = (entry.slot, entry.position, Certainty::Certain);
-        let block = listed(case, entry)?;
-        Some(Placed { slot, position, block, certainty, voxels: certainty, p: 1.0, moved: false })
-    };
     let mut placed: Vec<Placed> = match solved.as_listed {
-        true => other.iter().filter_map(place).collect(),
+        true => other.iter().filter_map(|entry| Placed::as_listed(case, entry)).collect(),
         false => solved.placed.clone(),
     };
     placed.sort_unstable_by_key(|placed| placed.slot);

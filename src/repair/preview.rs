@@ -14,7 +14,7 @@ use crate::pak::record::blocks_for;
 use crate::printable::{self, likelihood, triple};
 use crate::recover::decide::how_likely;
 use crate::repair::listed::in_place;
-use crate::repair::report::{missing_short, missing_words};
+use crate::repair::report::MissingReport;
 use crate::repair::stream::{page_loss, written_rows};
 use crate::repair::totals::totals_of_file;
 use crate::repair::why::{FileReason, doubt_of, shown_candidates};
@@ -273,8 +273,9 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     for missing in &region.missing {
         let name = format!("block {}", triple(missing.0));
         let at = Some(LineAt::Block(region.lod, missing.0));
-        let short = missing_short(missing, region);
-        out.lines.push(PreviewLine { at, short, ..line(Subject::Missing, name, missing_words(missing, region)) });
+        let report = MissingReport::new(missing, region);
+        let short = report.short().to_owned();
+        out.lines.push(PreviewLine { at, short, ..line(Subject::Missing, name, report.words()) });
     }
     let mut before = Vec::new();
     let mut put = |spans: &[Span], what, number, line| {

@@ -142,12 +142,16 @@ pub(super) struct FilledChannel {
     value: String,
 }
 
+/// Why a position of a region has no block in the result.
 #[derive(serde::Serialize)]
-struct MissingReport {
+pub(super) struct MissingReport {
     position: [i32; 3],
     why: MissingReason,
     /// The block that fits best.
     likeliest: Option<String>,
+    /// The same in a few words.
+    #[serde(skip)]
+    short: Option<String>,
     /// Why that is not certain.
     doubt: Option<&'static str>,
 }
@@ -189,17 +193,22 @@ impl RegionReport {
 }
 
 impl MissingReport {
-    fn new(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> Self {
+    pub fn new(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> Self {
         let open = matches!(why, MissingReason::Uncertain | MissingReason::InDoubt | MissingReason::NotFound);
-        let (likeliest, doubt) = open
+        let (likeliest, short, doubt) = open
             .then(|| likeliest(position, region))
             .flatten()
-            .map_or((None, None), |likeliest| (Some(likeliest.words), Some(likeliest.doubt)));
-        Self { position, why, likeliest, doubt }
+            .map_or((None, None, None), |found| (Some(found.words), Some(found.short), Some(found.doubt)));
+        Self { position, why, likeliest, short, doubt }
+    }
+
+    /// The same as [`Self::words`] in a few words, for a row of a list.
+    pub fn short(&self) -> &str {
+        self.short.as_deref().unwrap_or_else(|| self.why.short())
     }
 
     /// Why the position has no block, with the likeliest one and why that is not certain.
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let likeliest = self.likeliest.iter().map(|likeliest| format!("; {likeliest}"));
         let why = match self.why {
             // That one was found, if it is hardly likely.
@@ -208,18 +217,6 @@ impl MissingReport {
         };
         why.to_string() + &likeliest.chain(self.doubt.map(|doubt| format!(": {doubt}"))).collect::<String>()
     }
-}
-
-/// The same in a few words, for a row of a list.
-pub(super) fn missing_short(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> String {
-    let open = matches!(why, MissingReason::Uncertain | MissingReason::InDoubt | MissingReason::NotFound);
-    let likeliest = if open { likeliest(position, region) } else { None };
-    likeliest.map_or_else(|| why.short().to_owned(), |likeliest| likeliest.short)
-}
-
-/// Why a position of a region has no block in the result, with the likeliest one and why that is not certain.
-pub(super) fn missing_words(missing: &([i32; 3], MissingReason), region: &RegionPlan) -> String {
-    MissingReport::new(missing, region).words()
 }
 
 impl BlockReport {
@@ -393,7 +390,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     }
     lines.extend(more(doubted().count(), " that are only likely"));
     for missing in region.missing.iter().take(LISTED) {
-        lines.push(format!("  {}: {}.", triple(missing.0), missing_words(missing, region)));
+        lines.push(format!("  {}: {}.", triple(missing.0), MissingReport::new(missing, region).words()));
     }
     lines.extend(more(region.missing.len(), ""));
 }

@@ -16,7 +16,6 @@ pub(super) use crate::recover::cluster::Sides;
 use crate::recover::cluster::{Broken, Extent, Member, clusters_of, extent_of};
 use crate::recover::copies::{self, Copied};
 use crate::recover::decide::{Certainty, Placed};
-use crate::recover::explained::listed;
 use crate::recover::foreign_table::{self, Instead, OwnTable};
 use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::placed_seams;
@@ -77,7 +76,7 @@ impl Standing {
 
     /// Whether its blocks are placed by the table of another file.
     pub fn has_other_table(&self) -> bool {
-        self.broken().is_some_and(|broken| broken.table_of.is_some_and(|table| !table.is_copy))
+        self.broken().is_some_and(Broken::has_other_table)
     }
 }
 
@@ -342,19 +341,7 @@ pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Pl
     if !solved.as_listed {
         return solved.placed.iter().filter(|p| p.certainty >= least).copied().collect();
     }
-    let (certainty, p, moved) = (Certainty::Certain, 1.0, false);
-    let place = |e: &Listing| {
-        Some(Placed {
-            slot: e.slot,
-            position: e.position,
-            block: listed(case, e)?,
-            certainty,
-            voxels: certainty,
-            p,
-            moved,
-        })
-    };
-    case.entries.iter().filter_map(place).collect()
+    case.entries.iter().filter_map(|entry| Placed::as_listed(case, entry)).collect()
 }
 
 /// Opens a region file and walks over it; `format` is the layout that its header should have, and `instead`

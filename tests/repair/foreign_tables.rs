@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::save::{Options, Save};
 
@@ -13,7 +12,7 @@ use crate::common::damage::table_at;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::truth::placed;
 use crate::common::{copy_dir, golden};
-use crate::{findings, mend};
+use crate::{count, findings, mend};
 
 /// A healthy world of small regions, and the same to be damaged.
 fn world(dir: &TempDir, regions: &[[i32; 3]]) -> [PathBuf; 2] {
@@ -36,15 +35,6 @@ fn pass_on_tables(save: &Path, regions: &[[i32; 3]]) {
         bytes[table].copy_from_slice(&tables[(i + 1) % tables.len()]);
         fs::write(file(save, regions[i]), bytes).unwrap();
     }
-}
-
-/// How many findings of a code a check has.
-fn count(save: &Path, code: Code) -> usize {
-    let opened = Save::open(save, &Options::default()).unwrap();
-    let mut found = 0;
-    let options = check::Options::default().level(check::Level::Semantic);
-    check::run(&opened, &options, |finding| found += usize::from(finding.code() == code));
-    found
 }
 
 #[test]

@@ -50,6 +50,15 @@ fn findings(path: &Path) -> (u64, u64) {
     (summary.counts.errors, summary.counts.warnings)
 }
 
+/// How many findings of a code a check has.
+fn count(save: &Path, code: Code) -> usize {
+    let opened = Save::open(save, &Options::default()).unwrap();
+    let mut found = 0;
+    let options = check::Options::default().level(check::Level::Semantic);
+    check::run(&opened, &options, |finding| found += usize::from(finding.code() == code));
+    found
+}
+
 /// Codes by which a copy says that it has no block, or none of a LOD, because all were lost.
 const ABSENT: [Code; 2] = [Code::ForestEmpty, Code::LodGap];
 

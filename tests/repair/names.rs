@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use voxscope::check;
 use voxscope::damage::Code;
 use voxscope::demo;
 use voxscope::save::{Options, Save};
 
 use crate::common::killed::kill;
 use crate::common::truth::placed;
-use crate::mend;
+use crate::{count, mend};
 
 /// All region files of a save, by their paths in it.
 fn region_files(save: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -34,15 +33,6 @@ fn exchange(a: &Path, b: &Path) {
     fs::rename(a, &away).unwrap();
     fs::rename(b, a).unwrap();
     fs::rename(&away, b).unwrap();
-}
-
-/// How many findings of a code a check has.
-fn count(save: &Path, code: Code) -> usize {
-    let opened = Save::open(save, &Options::default()).unwrap();
-    let mut found = 0;
-    let options = check::Options::default().level(check::Level::Semantic);
-    check::run(&opened, &options, |finding| found += usize::from(finding.code() == code));
-    found
 }
 
 /// A sample, damaged, and the files that a repair makes of it.

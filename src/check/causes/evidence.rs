@@ -181,20 +181,15 @@ impl Evidence {
             }
             // Of a file that was cut off, what its entries lead to beyond the end is nowhere else.
             let beyond = count(counts, &[Code::TableBeyondEnd]);
-            let of_another = file.is_some()
-                && !garbage
-                && !has_other_table
-                && displaced > 0
-                && beyond > count(counts, &[Code::BlockTorn]);
+            let of_another = file.is_some() && !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
             evidence.of_another += u64::from(of_another);
-            // Garbage in a table says nothing about the end of its file.
+            // Such a table says nothing about the end of its file.
+            let is_of_table = garbage || of_another || has_other_table;
             let is_short = counts.contains_key(&Code::RegionNeverStored) && refused.is_none();
             // The size of a block file's data is stored in its header.
             let is_cut_block = matches!(file, Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles)
                 && counts.contains_key(&Code::BlockPrefix);
-            let ends_early =
-                (is_short || is_cut_block || count(counts, &CUT) > found.found_elsewhere) && !garbage && !of_another;
-            let ends_early = ends_early && !has_other_table;
+            let ends_early = (is_short || is_cut_block || count(counts, &CUT) > found.found_elsewhere) && !is_of_table;
             let ends_early = ends_early && start != Some(Start::Empty);
             let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
             if let Some(len) = cut {
@@ -203,7 +198,7 @@ impl Evidence {
                 evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
             }
             // A shift explains torn blocks, and blocks that entries behind a change of the table lead to: no game left them.
-            if garbage || shifts > 0 || of_another || has_other_table || cut.is_some() || count(counts, &TEXT) > 0 {
+            if is_of_table || shifts > 0 || cut.is_some() || count(counts, &TEXT) > 0 {
                 evidence.spoiled.insert(Arc::clone(name));
             }
         }

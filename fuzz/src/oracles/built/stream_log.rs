@@ -291,25 +291,27 @@ impl Model {
     }
 }
 
-fn frame_checksum(model: &Model, dice: &mut Dice) -> Option<Case> {
+/// A log in which a byte of a frame was changed, one of `len` from a place of the frame on, and how many saves end before that frame.
+fn changed_frame(model: &Model, dice: &mut Dice, from: usize, len: usize) -> Option<(Vec<u8>, usize)> {
     let (_, at, before) = model.a_frame(dice)?;
     let mut bytes = model.bytes();
-    bytes[at + 16 + dice.below(8)] ^= dice.within(1, 255) as u8;
+    bytes[at + from + dice.below(len)] ^= dice.within(1, 255) as u8;
+    Some((bytes, before))
+}
+
+fn frame_checksum(model: &Model, dice: &mut Dice) -> Option<Case> {
+    let (bytes, before) = changed_frame(model, dice, 16, 8)?;
     Some((bytes, model.without(before)))
 }
 
 fn frame_content(model: &Model, dice: &mut Dice) -> Option<Case> {
-    let (_, at, before) = model.a_frame(dice)?;
-    let mut bytes = model.bytes();
-    bytes[at + FRAME + dice.below(model.page_size)] ^= dice.within(1, 255) as u8;
+    let (bytes, before) = changed_frame(model, dice, FRAME, model.page_size)?;
     Some((bytes, model.without(before)))
 }
 
 /// Frames of another salt are those of an older log.
 fn frame_salt(model: &Model, dice: &mut Dice) -> Option<Case> {
-    let (_, at, before) = model.a_frame(dice)?;
-    let mut bytes = model.bytes();
-    bytes[at + 8 + dice.below(8)] ^= dice.within(1, 255) as u8;
+    let (bytes, before) = changed_frame(model, dice, 8, 8)?;
     Some((bytes, model.outcome(before)))
 }
 
