@@ -110,8 +110,8 @@ pub(super) fn other_table(save: &Save, forest: &Forest, table: &TableOf, other: 
             format!("The other file is {name}: there {fit} entries lead to whole blocks of their length, here {own}.")
         }
         false => format!(
-            "The other table is in {name}: {fit} of its entries lead to whole blocks of their length here; of the entries in this \
-             file, {own} do."
+            "The other table is in {name}: {fit} of its entries lead to whole blocks of their length here; of this file's own \
+             entries, {own}."
         ),
     };
     (damage.found(Value::triple(other.position)), remark)

@@ -106,7 +106,7 @@ impl serde::Serialize for MissingReason {
 /// table was written, or no entry leads to it.
 const fn doubt_words(moved: bool, p: f64) -> &'static str {
     match moved {
-        true => "the table does not have it there, so only its seams show its position",
+        true => "the table does not list it there, so only its seams show its position",
         false if p < 0.99 => "order, length and seams allow other positions too",
         false => {
             "order and seams fit, but would not if the game saved most of the region, or another block fits as well"

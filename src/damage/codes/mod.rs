@@ -76,7 +76,7 @@ codes! {
     SectorCut = "sector-cut", Warning, "a last sector that is cut short", region::SECTOR_CUT;
     TableOverlap = "table-overlap", Error, "two blocks claim the same sectors", region::TABLE_OVERLAP;
     TableCount = "table-count", Warning, "a sector count that does not match the block's size", region::TABLE_COUNT;
-    TableForeign = "table-foreign", Error, "a table that is that of another region", region::TABLE_FOREIGN;
+    TableForeign = "table-foreign", Error, "the table of another region", region::TABLE_FOREIGN;
     TableGap = "table-gap", Error, "a gap because of which the next save overwrites a block", region::TABLE_GAP;
 
     // The size prefix and the sectors of a block.

@@ -175,8 +175,8 @@ pub(super) const TABLE_COUNT_ZERO: Text = Text {
 
 pub(super) const TABLE_FOREIGN: Text = Text {
     messages: &[
-        when("region of the same table", "table is that of another file", "of region {found}"),
-        any("table is not that of the blocks in the file", "the one of another file, of region {found}, fits them"),
+        when("region of the same table", "table is a copy of another file's", "of region {found}"),
+        any("table does not fit the blocks in the file", "another file's, of region {found}, does"),
     ],
     next: "Copy the save before the game runs again: its next save overwrites blocks of this file. Then run `voxscope repair SAVE --out NEW`: it places the blocks by the table that fits them, or by their borders if that is lost.",
     explanation: "Most entries of the file's table lead to no block, or to blocks of other lengths, but nearly all entries of another region's table lead to whole blocks of their length here. So the two files have each other's tables, or each other's blocks: a disk or a tool exchanged parts of them. The blocks are placed by the table that fits. Whether they belong to this region or to the other one is shown by their borders and by other LODs; where nothing shows it, no place is certain. Where the file has the same table as another one, which it fits, a copy replaced its own table: its blocks are placed by their borders alone. This is reported only where the lengths of the blocks differ so much that it cannot be chance.",
