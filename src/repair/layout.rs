@@ -9,7 +9,7 @@ use std::io;
 
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::repair::parts::Parts;
-use crate::save::region_moved::{BREAKS, beginnings, next_break};
+use crate::save::region_moved::{BREAKS, REACH, beginnings, next_break};
 use crate::save::table_fits::{Fits, fits};
 use crate::source::{FileSource, Source};
 
@@ -131,7 +131,7 @@ fn one_bit_off(own: &Format) -> Vec<Format> {
 /// Bytes that may have been cut off the start of a file.
 fn starts(file: &FileSource, header: &Header) -> io::Result<Vec<i64>> {
     let sector = header.format.sector_size;
-    let found = beginnings(file, 0, sector, |_| true)?;
+    let found = beginnings(file, 0..REACH, sector, |_| true)?;
     let mut votes: HashMap<u64, usize> = HashMap::new();
     for (at, _) in &found {
         *votes.entry(at % u64::from(sector.max(1))).or_default() += 1;

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::bytes::{Span, index};
@@ -44,7 +45,7 @@ const FOUND: usize = 48;
 const IN_A_ROW: usize = 4;
 
 /// Bytes behind a break in which they are looked for.
-const REACH: usize = 4 << 20;
+pub(crate) const REACH: u64 = 4 << 20;
 
 /// A file as it was before bytes were inserted into it or cut out of it, and what is undone.
 pub(crate) fn put_back(mut source: FileSource) -> io::Result<(FileSource, Vec<Damage>)> {
@@ -180,7 +181,7 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
     // A few bytes before, where something was cut out.
     let start = from.saturating_sub(u64::from(sector) * 255).max(header.sectors_at());
     let moved = |at: u64| !(at - header.sectors_at()).is_multiple_of(u64::from(sector.max(1)));
-    let found = beginnings(parts, start, sector, moved)?;
+    let found = beginnings(parts, start..start + REACH, sector, moved)?;
     if let Some(by) = moved_with_table(parts, header, &found)? {
         return Ok(Some((header.sectors_at().saturating_add_signed(-by), by)));
     }
@@ -237,22 +238,18 @@ fn first_moved(parts: &impl Source, places: &[Place], by: i64, sector: u32) -> i
     Ok(first)
 }
 
-/// Where the first block from a byte on seems to begin.
-pub(crate) fn first_beginning(source: &impl Source, from: u64, sector: u32) -> io::Result<Option<u64>> {
-    Ok(beginnings(source, from, sector, |_| true)?.first().map(|(at, _)| *at))
-}
-
-/// Blocks that seem to begin from a byte on, at any byte that is asked for: where, and how many sectors they have.
+/// Blocks that seem to begin in some bytes, at any of them that is asked for: where, and how many sectors they have.
 pub(crate) fn beginnings(
     source: &impl Source,
-    from: u64,
+    within: Range<u64>,
     sector: u32,
     asked: impl Fn(u64) -> bool,
 ) -> io::Result<Vec<Place>> {
     let mut bytes = Vec::new();
     let mut found = Vec::new();
+    let from = within.start;
     let mut at = from;
-    source.read_into(at, REACH, &mut bytes)?;
+    source.read_into(at, index(within.end.saturating_sub(from)), &mut bytes)?;
     // Where a block begins the next ones do behind its sectors, or the file ends in the last of them.
     let begins = |at: u64| {
         let (mut first, mut next) = (None, at);

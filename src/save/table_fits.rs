@@ -114,9 +114,14 @@ pub(crate) fn sectors_at(head: &[u8], sector: u32) -> Option<u32> {
 }
 
 pub(crate) fn fits(source: &impl Source, header: &Header) -> io::Result<Fits> {
+    fits_of(source, header, 512)
+}
+
+/// The same for at most so many entries, spread over the sectors.
+pub(crate) fn fits_of(source: &impl Source, header: &Header, most: usize) -> io::Result<Fits> {
     let places = places(source, header)?;
     let mut fits = Fits { fitting: 0, used: places.len() };
-    let step = places.len().div_ceil(512).max(1);
+    let step = places.len().div_ceil(most).max(1);
     if step > 1 {
         fits.used = places.iter().step_by(step).count();
     }

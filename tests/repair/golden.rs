@@ -223,30 +223,3 @@ fn no_meta_file_is_written_that_is_not_valid() {
     assert!(!codes.contains(&Code::MetaField), "{codes:?}");
     assert!(mend(&copy, &again, false).plan.changes_nothing());
 }
-
-/// Under no region size does the table of a killed game fit the sectors, but its blocks begin right behind the table.
-#[test]
-fn a_wrong_region_size_of_a_killed_game_is_put_right() {
-    for (case, wrong) in
-        [("crash_random/r3", [2, 2, 2]), ("crash_random/r3", [16, 16, 8]), ("crash_noise/mixed_1", [32; 3])]
-    {
-        let dir = tempfile::tempdir().unwrap();
-        let [right, damaged, copy] = ["right", "damaged", "copy"].map(|name| dir.path().join(name));
-        let world = golden(case).join("world");
-        mend(&world, &right, false);
-        copy_dir(&world, &damaged);
-        let path = damaged.join("regions/lod0/r.0.0.0.vxr");
-        let mut file = fs::read(&path).unwrap();
-        file[6..9].copy_from_slice(&wrong);
-        fs::write(&path, file).unwrap();
-        mend(&damaged, &copy, false);
-        assert_eq!(placed(&copy), placed(&right), "{case} {wrong:?}");
-        let meta = [&damaged, &copy].map(|save| fs::read(save.join("meta.vxrm")).unwrap());
-        assert_eq!(meta[0], meta[1], "{case} {wrong:?}");
-        // Without a meta file, the place of the first block gives the size.
-        fs::remove_file(damaged.join("meta.vxrm")).unwrap();
-        let copy = dir.path().join("without meta");
-        mend(&damaged, &copy, false);
-        assert_eq!(placed(&copy), placed(&right), "{case} {wrong:?} without meta");
-    }
-}

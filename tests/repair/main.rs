@@ -12,6 +12,7 @@ mod exchanged;
 mod flat;
 mod foreign_tables;
 mod golden;
+mod headers;
 mod killed_large;
 mod least;
 mod maps;

@@ -11,12 +11,16 @@ use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{self, Format, Header, MAX_HEADER_BYTES};
 use crate::parallel;
 use crate::save::byte_order::OrderOfFile;
+use crate::save::scan::header_sizes::{Sizes, fitting_sizes, sizes};
 use crate::save::scan::names::{has_lod, lod_shown_by, names_in, parse_copied, parse_lod, parse_region};
 use crate::save::scan::{ENDING, Entry, META, META_ABOVE, MetaRead, REGIONS, Scan, What, header_correction};
 use crate::save::transfer::open_region;
 use crate::save::{Fault, Forest, ForestLayout, Kind, Options, RegionFile};
 use crate::source::{FileSource, OpenError, Source};
 use crate::sqlite::header;
+
+/// Different sizes in headers that are counted.
+const MOST_SIZES: usize = 16;
 
 /// The version of a rig of VoxEdit; `None` for other files.
 fn voxedit_version(path: &Path) -> Option<u8> {
@@ -331,7 +335,33 @@ pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     parallel::each_mut(regions, |file| {
         file.read_header(dir, format.as_ref());
         header_correction::correct(file, dir, format.as_ref(), options);
-        // Most damaged files have one entry; a vector has room for four.
-        file.damage.shrink_to_fit();
     });
+    correct_by_most(forest);
+    // Most damaged files have one entry; a vector has room for four.
+    forest.regions.iter_mut().for_each(|file| file.damage.shrink_to_fit());
+}
+
+/// Corrects sizes that differ from those which the tables of most files fit.
+fn correct_by_most(forest: &mut Forest) {
+    let Forest { dir, regions, .. } = forest;
+    let sizes_of = |file: &RegionFile| {
+        file.header.as_ref().filter(|header| header.version == 3).map(|header| sizes(&header.format))
+    };
+    let mut all = regions.iter().filter_map(sizes_of);
+    let first = all.next();
+    if all.all(|sizes| Some(sizes) == first) {
+        return;
+    }
+    let mut votes: Vec<(Sizes, usize)> = Vec::new();
+    for sizes in parallel::filter_map(regions, |file| fitting_sizes(file, dir)) {
+        if let Some((_, n)) = votes.iter_mut().find(|(other, _)| *other == sizes) {
+            *n += 1;
+        } else if votes.len() < MOST_SIZES {
+            votes.push((sizes, 1));
+        }
+    }
+    let voters: usize = votes.iter().map(|(_, n)| n).sum();
+    if let Some((most, _)) = votes.into_iter().find(|(_, n)| *n > 1 && n * 2 > voters) {
+        parallel::each_mut(regions, |file| header_correction::correct_by_most(file, dir, most));
+    }
 }

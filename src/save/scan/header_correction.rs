@@ -1,45 +1,57 @@
-//! The header of a region file, corrected by what is in the file. Where it differs from the meta file, the table and the
-//! blocks show which of the two is right: the sizes of sectors and regions are right if the table fits the sectors, and
-//! blocks store their own size and depths.
+//! The header of a region file, corrected by what is in the file and by the other files: its sizes by the table and the places
+//! of the blocks, its block size and depths by the blocks, which store their own.
 
 use std::path::Path;
 
-use crate::bytes::{Span, index};
+use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::BlockLayout;
 use crate::godot::channel::CHANNELS;
-use crate::godot::region::{BLOCK_SIZE_PO2, Entry, Format, Header};
+use crate::godot::region::{BLOCK_SIZE_PO2, Format, Header};
 use crate::save::region::Region;
-use crate::save::region_moved::first_beginning;
-use crate::save::table_fits::fits;
+use crate::save::scan::header_sizes::{Sizes, with_right_sizes, with_sizes_of_most};
 use crate::save::transfer::open_region;
 use crate::save::view::Scratch;
 use crate::save::{Options, RegionFile};
-use crate::source::Source;
 
 /// Blocks that are asked, spread over the table.
 const ASKED: usize = 8;
 
-/// The largest region size that is looked for, as a power of two.
-const MOST_SIZE_PO2: u32 = 7;
-
-/// One in how many entries of a table may lead too far.
-const ODD: u64 = 8;
-
 /// The least share of the readable ones among them that must agree, as a fraction.
 const AGREE: (usize, usize) = (3, 4);
 
-/// Corrects the header of a file where its table and blocks contradict it; `outside` is the layout of the meta file, which is
-/// not doubted where the header has the same.
+/// The names of the region size and the sector size that the file's own table and blocks contradict.
+const BY_BLOCKS: [&str; 2] = ["region size in blocks", "sector size"];
+
+/// Those that most other files contradict.
+const BY_MOST: [&str; 2] = ["region size in blocks, by other files", "sector size, by other files"];
+
+/// Corrects the header of a file where its table and blocks contradict it; `outside` is the layout of the meta file, or that
+/// of most other files.
 pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format>, options: &Options) {
-    let is_doubted = |header: &&Header| header.version == 3 && outside != Some(&header.format);
-    let Some(header) = file.header.clone().filter(|header| is_doubted(&header)) else { return };
+    let Some(header) = file.header.clone().filter(|header| header.version == 3) else { return };
     let format = with_right_sizes(file, dir, &header, outside).unwrap_or(header.format);
     let by_sizes = if format == header.format { header.clone() } else { header.with_format(format) };
-    let format = with_layout_of_blocks(file, dir, &by_sizes, outside, options).unwrap_or(format);
+    // Blocks that differ from header and meta file alike are those of another world.
+    let is_doubted = outside != Some(&header.format);
+    let of_blocks = if is_doubted { with_layout_of_blocks(file, dir, &by_sizes, outside, options) } else { None };
+    let format = of_blocks.unwrap_or(format);
     if format == header.format {
         return;
     }
+    replace(file, &header, format, BY_BLOCKS);
+}
+
+/// Gives a file the sizes of most others, unless its table fits better under its own.
+pub(super) fn correct_by_most(file: &mut RegionFile, dir: &Path, most: Sizes) {
+    let Some(header) = file.header.clone().filter(|header| header.version == 3) else { return };
+    if let Some(format) = with_sizes_of_most(file, dir, &header, most) {
+        replace(file, &header, format, BY_MOST);
+    }
+}
+
+/// Gives a file a header with another format, and reports what differs.
+fn replace(file: &mut RegionFile, header: &Header, format: Format, [region_size, sector_size]: [&'static str; 2]) {
     let old = &header.format;
     file.damage.retain(|damage| damage.code != Code::RegionTableCut);
     let mut differ = |at: u64, len: u64, field: &'static str, found: Value, expected: Value| {
@@ -51,73 +63,12 @@ pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format
     let number = |n: u32| Value::Number(n.into());
     let po2 = [old.block_size_po2, format.block_size_po2].map(|po2| number(po2.into()));
     differ(5, 1, "block size (power of two)", po2[0], po2[1]);
-    differ(6, 3, "region size in blocks", Value::triple(old.region_size), Value::triple(format.region_size));
+    differ(6, 3, region_size, Value::triple(old.region_size), Value::triple(format.region_size));
     for ((at, old), new) in (9..).zip(&old.depths).zip(&format.depths) {
         differ(at, 1, "depth of a channel", number(old.code().into()), number(new.code().into()));
     }
-    differ(17, 2, "sector size", number(old.sector_size), number(format.sector_size));
+    differ(17, 2, sector_size, number(old.sector_size), number(format.sector_size));
     file.header = Some(header.with_format(format));
-}
-
-/// The format with the region size and the sector size of the meta file, or one of them, if the table fits the sectors only then. If
-/// most entries fit in neither way, the first block must begin where the table ends only then.
-fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Option<&Format>) -> Option<Format> {
-    let own = header.format;
-    let sizes = outside.map(|outside| (outside.region_size, outside.sector_size));
-    let is_no_help = |(region_size, sector_size): ([u16; 3], u32)| {
-        (region_size, sector_size) == (own.region_size, own.sector_size) || sector_size == 0 || region_size.contains(&0)
-    };
-    if sizes.is_some_and(is_no_help) {
-        return None;
-    }
-    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
-    let before = fits(&source, header).ok()?;
-    let Some((region_size, sector_size)) = sizes else {
-        return if before.most() { None } else { with_size_by_first_block(&source, header) };
-    };
-    let others =
-        [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
-    let others = others.into_iter().filter(|other| *other != own);
-    let fitting = others.clone().filter_map(|other| {
-        let fits = fits(&source, &header.with_format(other)).ok()?;
-        (fits.some() && fits.most() && fits.is_better_than(before)).then_some((fits.fitting, other))
-    });
-    let best = fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format);
-    if best.is_some() || before.most() {
-        return best;
-    }
-    // The engine puts the first block right behind the table, also where it was killed later.
-    let first = |sector: u32| first_beginning(&source, header.table.start, sector).ok().flatten();
-    let by_own = first(own.sector_size);
-    let by_other = if sector_size == own.sector_size { by_own } else { first(sector_size) };
-    let begins = |format: Format| {
-        let found = if format.sector_size == own.sector_size { by_own } else { by_other };
-        found == Some(header.with_format(format).sectors_at())
-    };
-    let mut others: Vec<Format> = others.filter(|other| begins(*other)).collect();
-    others.dedup();
-    if let [other] = others[..] { Some(other).filter(|_| !begins(own)) } else { None }
-}
-
-/// The format with the region size whose table ends where the first block begins: a cube, as the engine writes them. It is asked
-/// only if most entries of the table do not fit and there is no meta file.
-fn with_size_by_first_block(source: &impl Source, header: &Header) -> Option<Format> {
-    let (start, sector) = (header.table.start, header.format.sector_size);
-    let first = first_beginning(source, start, sector).ok()??;
-    let entries = first.checked_sub(start).filter(|len| len % 4 == 0 && first != header.sectors_at())? / 4;
-    let size = (1..=MOST_SIZE_PO2).map(|po2| 1u16 << po2).find(|size| u64::from(*size).pow(3) == entries)?;
-    // Blocks before the first one that is found would not look like entries.
-    let mut table = Vec::new();
-    source.read_into(start, index(entries * 4), &mut table).ok()?;
-    let sectors = source.len() / u64::from(sector).max(1);
-    let words =
-        table.as_chunks::<4>().0.iter().map(|word| Entry(u32::from_le_bytes(*word))).filter(|word| word.is_used());
-    let (mut all, mut odd) = (0u64, 0u64);
-    for entry in words {
-        all += 1;
-        odd += u64::from(entry.count() == 0 || u64::from(entry.first()) > sectors);
-    }
-    (all > 0 && odd * ODD <= all).then_some(Format { region_size: [size; 3], ..header.format })
 }
 
 /// The format with the block size and the depths that the file's blocks have, if they differ from the header's.

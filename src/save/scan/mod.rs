@@ -3,6 +3,7 @@
 mod block_files;
 mod forests;
 mod header_correction;
+mod header_sizes;
 mod names;
 mod pak_dirs;
 mod streams;

@@ -1,0 +1,276 @@
+//! The region size and the sector size of a region file whose header has one of them wrong. The right one leads each entry
+//! of the table to a block of its length, and the engine puts the first block right behind the table.
+
+use std::path::Path;
+
+use crate::bytes::index;
+use crate::godot::region::{Entry, Format, Header};
+use crate::save::RegionFile;
+use crate::save::region_moved::beginnings;
+use crate::save::table_fits::{Fits, fits, fits_of};
+use crate::save::transfer::open_region;
+use crate::source::Source;
+
+/// Entries that are asked whether a header that agrees with the meta file is right.
+const ASKED: usize = 16;
+
+/// Sector sizes that are tried besides those that differ from the header's by one bit.
+const SECTOR_SIZES: [u32; 7] = [128, 256, 512, 1 << 10, 1 << 11, 1 << 12, 1 << 13];
+
+/// The smallest sector size that is tried.
+const LEAST_SECTOR: u32 = 16;
+
+/// The largest region size that is tried, as a power of two.
+const MOST_SIZE_PO2: u32 = 7;
+
+/// One in how many entries of a table may lead elsewhere.
+const ODD: usize = 8;
+
+/// Entries that fit, from which on a sector size that nothing else supports is believed: beside some that do not fit, or if all
+/// fit.
+const MANY: usize = 8;
+const ALL: usize = 4;
+
+/// The most sectors of a block, as an entry has them.
+const LONGEST: u64 = 255;
+
+/// The fewest entries that fit before one is believed that the blocks support.
+const FEW: usize = 3;
+
+/// Blocks that follow each other, from which on they show the sector size.
+const IN_ROWS: usize = 8;
+
+/// The least share of the bytes that the rows of the right sector size cover, as a fraction.
+const COVERED: (u64, u64) = (7, 8);
+
+/// Bytes in which rows of blocks are looked for.
+const REACH: u64 = 1 << 18;
+
+/// A region size and a sector size.
+pub(super) type Sizes = ([u16; 3], u32);
+
+/// The format with another region size or sector size than the header has, if the file shows that it is right. `outside` is the
+/// layout of the meta file, or that of most other files.
+pub(super) fn with_right_sizes(
+    file: &RegionFile,
+    dir: &Path,
+    header: &Header,
+    outside: Option<&Format>,
+) -> Option<Format> {
+    let own = header.format;
+    let other = outside.filter(|outside| outside.sector_size != 0 && !outside.region_size.contains(&0));
+    let other = other.filter(|other| sizes(other) != sizes(&own));
+    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
+    if outside.is_some() && other.is_none() && fits_of(&source, header, ASKED).ok()?.most() {
+        return None;
+    }
+    let before = fits(&source, header).ok()?;
+    let found = other.and_then(|other| with_sizes_of(other, &source, header, before));
+    if found.is_some() || before.most() {
+        return found;
+    }
+    let rows = Rows::of(&source, header, own.sector_size)?;
+    with_other_sector(&source, header, before, &rows).or_else(|| with_other_size(&source, header, before, &rows))
+}
+
+/// The sizes of a file whose table fits them.
+pub(super) fn fitting_sizes(file: &RegionFile, dir: &Path) -> Option<Sizes> {
+    let header = file.header.as_ref().filter(|header| header.version == 3)?;
+    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
+    let fits = fits_of(&source, header, ASKED).ok()?;
+    (fits.fitting > 0 && fits.most()).then_some(sizes(&header.format))
+}
+
+/// The format with the sizes of most files, unless the table fits better under those of the header.
+pub(super) fn with_sizes_of_most(file: &RegionFile, dir: &Path, header: &Header, most: Sizes) -> Option<Format> {
+    let (region_size, sector_size) = most;
+    let format = Format { region_size, sector_size, ..header.format };
+    if format == header.format {
+        return None;
+    }
+    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
+    let (own, other) = (fits(&source, header).ok()?, fits(&source, &header.with_format(format)).ok()?);
+    (other.fitting >= own.fitting).then_some(format)
+}
+
+pub(super) const fn sizes(format: &Format) -> Sizes {
+    (format.region_size, format.sector_size)
+}
+
+/// The format with the sizes of another one, or one of them, if the table fits the sectors only then. If most entries fit in
+/// neither way, the first block must begin where the table ends only then.
+fn with_sizes_of(outside: &Format, source: &impl Source, header: &Header, before: Fits) -> Option<Format> {
+    let own = header.format;
+    let (region_size, sector_size) = sizes(outside);
+    let others =
+        [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
+    let others = others.into_iter().filter(|other| *other != own);
+    let fitting = others.clone().filter_map(|other| {
+        let fits = fits(source, &header.with_format(other)).ok()?;
+        (fits.some() && fits.most() && fits.is_better_than(before)).then_some((fits.fitting, other))
+    });
+    let best = fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format);
+    if best.is_some() || before.most() {
+        return best;
+    }
+    let by_own = Rows::of(source, header, own.sector_size)?;
+    let by_other = Rows::of(source, header, sector_size)?;
+    let gap = |format: Format| {
+        let rows = if format.sector_size == own.sector_size { &by_own } else { &by_other };
+        rows.gap(header.with_format(format).sectors_at())
+    };
+    let mut gaps: Vec<(u64, Format)> = others.filter_map(|other| Some((gap(other)?, other))).collect();
+    gaps.sort_by_key(|(gap, _)| *gap);
+    gaps.dedup();
+    let [(least, best), ref rest @ ..] = gaps[..] else { return None };
+    let is_only = rest.first().is_none_or(|(gap, _)| *gap > least) && gap(own).is_none_or(|own| own > least);
+    is_only.then_some(best)
+}
+
+/// Blocks that follow each other by one sector size, in rows of some at least.
+struct Rows {
+    sector: u32,
+    /// Where they begin; the last row may end with the file.
+    blocks: Vec<u64>,
+    /// Whether they cover nearly all bytes from the first one to the last.
+    is_dense: bool,
+}
+
+impl Rows {
+    fn of(source: &impl Source, header: &Header, sector: u32) -> Option<Self> {
+        let start = header.table.start;
+        let mut found = beginnings(source, start..start + REACH, sector, |_| true).ok()?;
+        let end = |(at, count): (u64, u32)| at + u64::from(count) * u64::from(sector);
+        // Garbage seems to be a block that ends behind the file.
+        found.retain(|block| end(*block) <= source.len());
+        let covered: u64 = found.iter().map(|block| end(*block) - block.0).sum();
+        let span = found.last().map_or(0, |last| end(*last)) - found.first().map_or(0, |(at, _)| *at);
+        let is_dense = covered * COVERED.1 >= span * COVERED.0;
+        Some(Self { sector, blocks: found.into_iter().map(|(at, _)| at).collect(), is_dense })
+    }
+
+    /// How many bytes behind the table the first of them begins, if it does at a sector. The first blocks may be damaged, if
+    /// enough others follow.
+    fn gap(&self, sectors_at: u64) -> Option<u64> {
+        let gap = self.blocks.first()?.checked_sub(sectors_at)?;
+        let sector = u64::from(self.sector).max(1);
+        let is_shown = self.is_dense && self.blocks.len() >= IN_ROWS;
+        (gap == 0 || is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
+    }
+
+    /// Whether they show that their sector size is right, in the region size of the header.
+    fn are_right(&self, header: &Header) -> bool {
+        self.is_dense && self.blocks.len() >= IN_ROWS && self.gap(header.sectors_at()).is_some()
+    }
+
+    /// Whether these rather than others show the sector size: far more blocks, or such as begin within sectors of the others.
+    fn are_better_than(&self, other: &Self, header: &Header) -> bool {
+        let sector = u64::from(other.sector);
+        let within = |at: &&u64| at.checked_sub(header.sectors_at()).is_none_or(|offset| offset % sector != 0);
+        self.blocks.len() > 2 * other.blocks.len()
+            || !other.is_dense
+            || self.blocks.iter().filter(within).count() >= IN_ROWS
+    }
+}
+
+/// The format with the sector size that nearly all entries fit, or, where the table of a killed game fits no sector size, the
+/// one by which the blocks follow each other.
+fn with_other_sector(source: &impl Source, header: &Header, before: Fits, by_own: &Rows) -> Option<Format> {
+    let own = header.format.sector_size;
+    let is_part = |sector: u32| own.is_multiple_of(sector) && sector < own;
+    let mut sectors: Vec<u32> = (0..u16::BITS).map(|bit| own ^ 1 << bit).chain(SECTOR_SIZES).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    // Blocks of a larger or an odd sector size would not follow each other by the header's.
+    let is_right = by_own.are_right(header);
+    sectors.retain(|sector| *sector != own && *sector >= LEAST_SECTOR && (!is_right || is_part(*sector)));
+    let tried: Vec<(Format, Fits, Rows)> = sectors
+        .into_iter()
+        .filter_map(|sector| {
+            let format = with_sector(header.format, sector);
+            let fits = fits(source, &header.with_format(format)).ok()?;
+            Some((format, fits, Rows::of(source, header, sector)?))
+        })
+        .collect();
+    let shows = |rows: &Rows| rows.are_right(header) && rows.are_better_than(by_own, header);
+    let fitting = tried.iter().filter(|(_, fits, rows)| {
+        let least = if fits.fitting == fits.used { ALL } else { MANY };
+        let is_shown = fits.fitting >= least || fits.fitting >= FEW && shows(rows);
+        is_shown && nearly_all(*fits) && fits.is_better_than(before)
+    });
+    let by_table = only_best(fitting.map(|(format, fits, _)| (fits.fitting, *format)));
+    let rows = tried.iter().filter(|(.., rows)| shows(rows));
+    by_table.or_else(|| only_best(rows.map(|(format, _, rows)| (rows.blocks.len(), *format))))
+}
+
+/// The format with the region size whose table ends where the first block begins: one that differs from the header's by one
+/// bit and that nearly all entries fit, or a cube, as the engine writes them.
+fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: &Rows) -> Option<Format> {
+    let own = header.format;
+    let of_own = by_own.gap(header.sectors_at());
+    if of_own == Some(0) {
+        return None;
+    }
+    let cubes = (1..=MOST_SIZE_PO2).map(|po2| with_size(own, [1 << po2; 3]));
+    let gaps = cubes.filter_map(|cube| Some((by_own.gap(header.with_format(cube).sectors_at())?, cube)));
+    let nearest = gaps.min_by_key(|(gap, _)| *gap).filter(|(gap, _)| of_own.is_none_or(|of_own| *gap < of_own));
+    if let Some((_, cube)) = nearest {
+        return Some(cube).filter(|cube| has_table_of(source, header, &header.with_format(*cube)));
+    }
+    let first = *by_own.blocks.first()?;
+    let [x, y, z] = own.region_size;
+    let flipped = (0..u8::BITS).flat_map(|bit| {
+        let flip = 1 << bit;
+        [[x ^ flip, y, z], [x, y ^ flip, z], [x, y, z ^ flip]]
+    });
+    let flipped = flipped.filter(|size| !size.contains(&0)).map(|size| with_size(own, size));
+    let ending = flipped.filter(|format| header.with_format(*format).sectors_at() == first);
+    let fitting = ending.filter_map(|format| {
+        let fits = fits(source, &header.with_format(format)).ok()?;
+        (fits.fitting >= FEW && nearly_all(fits) && fits.is_better_than(before)).then_some((fits.fitting, format))
+    });
+    only_best(fitting)
+}
+
+/// Whether a file seems to have the table of another header. Blocks before the first one that is found would not look like
+/// entries, and zeros could be anything.
+fn has_table_of(source: &impl Source, own: &Header, other: &Header) -> bool {
+    let mut table = Vec::new();
+    if source.read_into(other.table.start, index(other.table.len()), &mut table).is_err() {
+        return false;
+    }
+    let sectors = source.len() / u64::from(other.format.sector_size).max(1);
+    let (mut used, mut odd, mut behind) = (0, 0, 0);
+    for (at, word) in (other.table.start..).step_by(4).zip(table.as_chunks::<4>().0) {
+        let entry = Entry(u32::from_le_bytes(*word));
+        if entry.is_used() {
+            used += 1;
+            odd += usize::from(entry.count() == 0 || u64::from(entry.first()) > sectors);
+            behind += usize::from(at >= own.table.end);
+        }
+    }
+    used > 0 && odd * ODD <= used && (behind > 0 || other.table.end < own.table.end)
+}
+
+const fn with_sector(format: Format, sector_size: u32) -> Format {
+    Format { sector_size, ..format }
+}
+
+const fn with_size(format: Format, region_size: [u16; 3]) -> Format {
+    Format { region_size, ..format }
+}
+
+const fn nearly_all(fits: Fits) -> bool {
+    (fits.used - fits.fitting) * ODD <= fits.used
+}
+
+/// The format with the highest count, if no other one has the same.
+fn only_best(formats: impl Iterator<Item = (usize, Format)>) -> Option<Format> {
+    let mut formats: Vec<(usize, Format)> = formats.collect();
+    formats.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    match formats[..] {
+        [(best, _), (second, _), ..] if best == second => None,
+        [(_, format), ..] => Some(format),
+        [] => None,
+    }
+}
