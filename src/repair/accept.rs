@@ -118,6 +118,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
         origin: Origin::Accepted,
         backup: None,
         mend: None,
+        short_entry: false,
     });
     region.blocks.sort_by_key(|block| (block.sector, block.slot));
     Ok(())

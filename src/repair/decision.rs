@@ -97,6 +97,15 @@ pub struct Decision {
     pub backup: Option<Arc<(PathBuf, Header)>>,
     /// How it is written anew; `None` when its bytes are written as they are.
     pub mend: Option<Mend>,
+    /// Whether its entry has fewer sectors than it, so that the engine does not read it.
+    pub short_entry: bool,
+}
+
+impl Decision {
+    /// Whether it, or its entry, is written differently although it is at the sector of its entry.
+    pub(super) const fn is_changed(&self) -> bool {
+        self.mend.is_some() || self.short_entry
+    }
 }
 
 /// How many blocks have the entries of other positions, in a table whose entries lead to these blocks and to nothing else; 0

@@ -209,7 +209,7 @@ fn of_decision(block: &Decision) -> (Fate, bool, bool) {
         (Origin::Voxels, _) => (Fate::Salvaged, false, false),
         (Origin::Backup, _) => (Fate::Older, true, false),
         (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, false),
-        (Origin::Found, Certainty::Certain) if !elsewhere && block.mend.is_none() => (Fate::Kept, false, false),
+        (Origin::Found, Certainty::Certain) if !elsewhere && !block.is_changed() => (Fate::Kept, false, false),
         _ => (Fate::PutRight, false, !elsewhere && block.origin == Origin::Found),
     }
 }

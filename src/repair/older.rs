@@ -113,6 +113,7 @@ impl Placing<'_, '_> {
                 origin: Origin::Backup,
                 backup: Some(Arc::clone(shared)),
                 mend,
+                short_entry: false,
             });
         }
         Ok(())

@@ -104,6 +104,9 @@ pub(super) fn region_plan(
         }
         None if only_blocks && placing.blocks.len() + 1 == case.entries.len() => "a block in it is damaged",
         None if only_blocks => "blocks in it are damaged",
+        None if !case.is_intact() && !as_listed && walk.has_other_layout() => {
+            "its header was damaged, and its table does not fit the sectors"
+        }
         None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
         None if sound && odd => "something in its blocks is against the format",
         None if sound => "the table does not fit the sectors",
@@ -215,6 +218,7 @@ impl Placing<'_, '_> {
             origin: Origin::Found,
             backup: None,
             mend: None,
+            short_entry: false,
         })
     }
 
@@ -244,7 +248,9 @@ impl Placing<'_, '_> {
             let listed_at = entry.map(|entry| entry.first).filter(|_| !has_it);
             let moved = placed.moved && !has_it || without_sectors.contains(&placed.slot);
             self.filled.insert(placed.position);
-            self.blocks.push(Decision { listed_at, moved, ..decision });
+            let sectors = self.case().walk.blocks[placed.block].count;
+            let short_entry = entry.is_some_and(|e| e.first == decision.sector && 0 < e.count && e.count < sectors);
+            self.blocks.push(Decision { listed_at, moved, short_entry, ..decision });
         }
     }
 

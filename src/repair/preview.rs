@@ -316,7 +316,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             _ if matches!(block.origin, Origin::Salvaged | Origin::Voxels) => {
                 (Some(Subject::InPart), PartFate::PutRight)
             }
-            (Certainty::Certain, false) if block.mend.is_some() => (Some(Subject::PutRight), PartFate::PutRight),
+            (Certainty::Certain, false) if block.is_changed() => (Some(Subject::PutRight), PartFate::PutRight),
             (Certainty::Certain, false) => (None, PartFate::Kept),
             (Certainty::Certain, true) => (Some(Subject::PutRight), PartFate::PutRight),
             _ => (Some(Subject::Likely), PartFate::Likely),
@@ -333,7 +333,11 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
                 Some(listed) => format!("table says {listed}, found at {start}"),
                 None => format!("found at {start}"),
             };
-            let rewritten = if block.mend.is_some() { ", rewritten without what is against the format" } else { "" };
+            let rewritten = match block.mend {
+                Some(_) => ", rewritten without what is against the format",
+                None if block.short_entry => ", its entry has too few sectors",
+                None => "",
+            };
             let likely = if subject == Subject::Likely {
                 let doubt = doubt_of(block).map_or_else(String::new, |doubt| format!(": {doubt}"));
                 format!(", {}{doubt}", how_likely(block.probability))

@@ -171,7 +171,7 @@ impl RegionReport {
     fn new(region: &RegionPlan) -> Self {
         let put_right = |b: &&Decision| {
             let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
-            region.changes_slots || b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
+            region.changes_slots || b.listed_at.is_some() || b.moved || !sure || b.is_changed()
         };
         let salvaged = region.blocks.iter().filter(|b| matches!(b.origin, Origin::Salvaged | Origin::Voxels));
         let renamed = region.path.file_name().filter(|name| Some(*name) != region.name.file_name());
@@ -362,6 +362,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (exchanged, "had entries of other positions"),
         (found, "found at other sectors than the table gives"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
+        (count(&|b| b.short_entry), "had an entry with too few sectors"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
         (salvaged, &*whole_channels),

@@ -108,6 +108,11 @@ impl Walk<'_> {
         self.region.entries.iter().any(|listed| listed.entry.count() == 0)
     }
 
+    /// Whether the header had another layout than the file.
+    pub fn has_other_layout(&self) -> bool {
+        self.file.damage.iter().any(|damage| damage.code == Code::RegionLayout)
+    }
+
     /// What is wrong with a file that is not sound.
     pub fn fault(&self) -> &'static str {
         let copied = |damage: &Damage| matches!(damage.code, Code::CopyCrlf | Code::CopyLf | Code::CopyEncoding);

@@ -172,6 +172,7 @@ impl Placing<'_, '_> {
             origin: Origin::Salvaged,
             backup: None,
             mend: Some(mend),
+            short_entry: false,
         });
         Ok(())
     }

@@ -354,8 +354,13 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     let mut lines = Vec::new();
     // Blocks of maps are not counted.
     if totals.source > 0 {
-        let blocks = if totals.source == 1 { "block" } else { "blocks" };
-        lines.push(format!("The source has {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
+        let blocks = if totals.source - totals.added.min(totals.source) == 1 { "block" } else { "blocks" };
+        let more = match totals.added {
+            0 => String::new(),
+            n => format!(", and the backup {} more", grouped(n)),
+        };
+        let own = grouped(totals.source.saturating_sub(totals.added));
+        lines.push(format!("The source has {own} {blocks}{more}: {}.", parts.join(", ")));
     }
     if totals.set_aside > 0 && totals.set_aside == totals.set_aside_rewritten {
         let blocks = crate::printable::count(totals.set_aside, "rewritten block");

@@ -52,7 +52,9 @@ impl Evidence {
         if self.has(Code::LodGap) {
             evidence.push("a LOD has no region file although a higher one has blocks".to_owned());
         }
-        if missing > 0 {
+        if missing == 1 && self.has(Code::MetaMissing) {
+            evidence.push("`meta.vxrm` is missing".to_owned());
+        } else if missing > 0 {
             evidence.push(format!("{missing} of the files that the save needs {} missing", are(missing)));
         }
         let regions = self.count(&[Code::RegionMissing]);

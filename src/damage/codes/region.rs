@@ -109,20 +109,20 @@ pub(super) const LAYOUT: Text = Text {
         ),
         when(
             "region size in blocks, by other files",
-            "region size of the header differs from that of the other region files",
-            "{found}; they have {expected}",
+            "region size of the header is not the one that the tables of the other region files fit",
+            "{found}; they fit {expected}",
         ),
         when(
             "sector size, by other files",
-            "sector size of the header differs from that of the other region files",
-            "{found|byte}; they have {expected|byte}",
+            "sector size of the header is not the one that the tables of the other region files fit",
+            "{found|byte}; they fit {expected|byte}",
         ),
         any(
             "depth code of a channel in the header differs from that of its blocks",
             "{found}; the blocks have {expected}",
         ),
     ],
-    next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew and keeps every block.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew; no block is lost by this damage.",
     explanation: "Here the file itself, or the other region files, show that the header is wrong. Blocks of version 2 and later store their own size and depths: at least three quarters of up to eight blocks of the file have another layout than the header. Or the entries of the table lead to blocks of the right length only with another region size or sector size: that of the meta file, of most other region files, or one that differs by a bit. Or, where a killed game left a table that fits nothing, the blocks follow each other, and the first one begins where the table ends, only with other sizes. A byte of the header was damaged; the blocks are whole, and are read with the right values. The engine compares the header with its settings and refuses the file.",
 };
 
