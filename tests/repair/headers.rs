@@ -120,3 +120,15 @@ fn a_file_of_few_blocks_gets_the_sizes_of_the_others() {
     assert_eq!(placed(&copy), placed(&world));
     assert_eq!(fs::read(copy.join("meta.vxrm")).unwrap(), fs::read(world.join("meta.vxrm")).unwrap());
 }
+
+/// The files of two worlds are in one directory, and a killed game left a table that does not fit its blocks.
+#[test]
+fn sizes_of_another_world_are_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = dir.path().join("world");
+    copy_dir(golden("crash_sizes/bs16_rs8_s256_self_2/world"), &world);
+    fs::remove_file(world.join("meta.vxrm")).unwrap();
+    let killed = golden("crash_random/r3/world/regions/lod0/r.0.0.0.vxr");
+    fs::copy(killed, world.join("regions/lod0/r.9.9.9.vxr")).unwrap();
+    assert_eq!(count(&world, Code::RegionLayout), 0);
+}

@@ -361,7 +361,12 @@ fn correct_by_most(forest: &mut Forest) {
         }
     }
     let voters: usize = votes.iter().map(|(_, n)| n).sum();
-    if let Some((most, _)) = votes.into_iter().find(|(_, n)| *n > 1 && n * 2 > voters) {
-        parallel::each_mut(regions, |file| header_correction::correct_by_most(file, dir, most));
+    if let Some((most, _)) = votes.iter().find(|(_, n)| *n > 1 && n * 2 > voters) {
+        parallel::each_mut(regions, |file| {
+            // Sizes that another table fits are not damaged, but of another world.
+            if sizes_of(file).is_some_and(|own| votes.iter().all(|(other, _)| *other == *most || *other != own)) {
+                header_correction::correct_by_most(file, dir, *most);
+            }
+        });
     }
 }

@@ -1,12 +1,13 @@
 //! The region size and the sector size of a region file whose header has one of them wrong. The right one leads each entry
 //! of the table to a block of its length, and the engine puts the first block right behind the table.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::bytes::index;
 use crate::godot::region::{Entry, Format, Header};
 use crate::save::RegionFile;
-use crate::save::region_moved::beginnings;
+use crate::save::region_moved::{REACH, beginnings};
 use crate::save::table_fits::{Fits, fits, fits_of};
 use crate::save::transfer::open_region;
 use crate::source::Source;
@@ -43,8 +44,8 @@ const IN_ROWS: usize = 8;
 /// The least share of the bytes that the rows of the right sector size cover, as a fraction.
 const COVERED: (u64, u64) = (7, 8);
 
-/// Bytes in which rows of blocks are looked for.
-const REACH: u64 = 1 << 18;
+/// Bytes behind a table in which rows of blocks show another sector size.
+const NEAR: u64 = 1 << 17;
 
 /// A region size and a sector size.
 pub(super) type Sizes = ([u16; 3], u32);
@@ -81,13 +82,15 @@ pub(super) fn fitting_sizes(file: &RegionFile, dir: &Path) -> Option<Sizes> {
     (fits.fitting > 0 && fits.most()).then_some(sizes(&header.format))
 }
 
-/// The format with the sizes of most files, unless the table fits better under those of the header.
+/// The format with the sizes of most files, unless the table fits better under those of the header. A header that has neither of
+/// them is rather that of another world.
 pub(super) fn with_sizes_of_most(file: &RegionFile, dir: &Path, header: &Header, most: Sizes) -> Option<Format> {
     let (region_size, sector_size) = most;
-    let format = Format { region_size, sector_size, ..header.format };
-    if format == header.format {
+    let own = header.format;
+    if (own.region_size == region_size) == (own.sector_size == sector_size) {
         return None;
     }
+    let format = Format { region_size, sector_size, ..own };
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
     let (own, other) = (fits(&source, header).ok()?, fits(&source, &header.with_format(format)).ok()?);
     (other.fitting >= own.fitting).then_some(format)
@@ -130,32 +133,43 @@ fn with_sizes_of(outside: &Format, source: &impl Source, header: &Header, before
 /// Blocks that follow each other by one sector size, in rows of some at least.
 struct Rows {
     sector: u32,
-    /// Where they begin; the last row may end with the file.
+    /// Where the first one begins, though it may end behind the file.
+    first: Option<u64>,
+    /// Where those begin that end in the file.
     blocks: Vec<u64>,
     /// Whether they cover nearly all bytes from the first one to the last.
     is_dense: bool,
 }
 
 impl Rows {
+    /// Those behind the header, whatever its table's length.
     fn of(source: &impl Source, header: &Header, sector: u32) -> Option<Self> {
         let start = header.table.start;
-        let mut found = beginnings(source, start..start + REACH, sector, |_| true).ok()?;
+        Self::within(source, start..start + REACH, sector)
+    }
+
+    fn within(source: &impl Source, range: Range<u64>, sector: u32) -> Option<Self> {
+        let mut found = beginnings(source, range, sector, |_| true).ok()?;
+        let first = found.first().map(|(at, _)| *at);
         let end = |(at, count): (u64, u32)| at + u64::from(count) * u64::from(sector);
         // Garbage seems to be a block that ends behind the file.
         found.retain(|block| end(*block) <= source.len());
         let covered: u64 = found.iter().map(|block| end(*block) - block.0).sum();
         let span = found.last().map_or(0, |last| end(*last)) - found.first().map_or(0, |(at, _)| *at);
         let is_dense = covered * COVERED.1 >= span * COVERED.0;
-        Some(Self { sector, blocks: found.into_iter().map(|(at, _)| at).collect(), is_dense })
+        Some(Self { sector, first, blocks: found.into_iter().map(|(at, _)| at).collect(), is_dense })
     }
 
     /// How many bytes behind the table the first of them begins, if it does at a sector. The first blocks may be damaged, if
     /// enough others follow.
     fn gap(&self, sectors_at: u64) -> Option<u64> {
+        if self.first == Some(sectors_at) {
+            return Some(0);
+        }
         let gap = self.blocks.first()?.checked_sub(sectors_at)?;
         let sector = u64::from(self.sector).max(1);
         let is_shown = self.is_dense && self.blocks.len() >= IN_ROWS;
-        (gap == 0 || is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
+        (is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
     }
 
     /// Whether they show that their sector size is right, in the region size of the header.
@@ -181,6 +195,7 @@ fn with_other_sector(source: &impl Source, header: &Header, before: Fits, by_own
     let mut sectors: Vec<u32> = (0..u16::BITS).map(|bit| own ^ 1 << bit).chain(SECTOR_SIZES).collect();
     sectors.sort_unstable();
     sectors.dedup();
+    let shows = |rows: &Rows| rows.are_right(header) && rows.are_better_than(by_own, header);
     // Blocks of a larger or an odd sector size would not follow each other by the header's.
     let is_right = by_own.are_right(header);
     sectors.retain(|sector| *sector != own && *sector >= LEAST_SECTOR && (!is_right || is_part(*sector)));
@@ -188,11 +203,11 @@ fn with_other_sector(source: &impl Source, header: &Header, before: Fits, by_own
         .into_iter()
         .filter_map(|sector| {
             let format = with_sector(header.format, sector);
-            let fits = fits(source, &header.with_format(format)).ok()?;
-            Some((format, fits, Rows::of(source, header, sector)?))
+            let start = header.sectors_at();
+            let rows = Rows::within(source, start..start + NEAR, sector).filter(|rows| !is_right || shows(rows))?;
+            Some((format, fits(source, &header.with_format(format)).ok()?, rows))
         })
         .collect();
-    let shows = |rows: &Rows| rows.are_right(header) && rows.are_better_than(by_own, header);
     let fitting = tried.iter().filter(|(_, fits, rows)| {
         let least = if fits.fitting == fits.used { ALL } else { MANY };
         let is_shown = fits.fitting >= least || fits.fitting >= FEW && shows(rows);
@@ -214,10 +229,10 @@ fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: 
     let cubes = (1..=MOST_SIZE_PO2).map(|po2| with_size(own, [1 << po2; 3]));
     let gaps = cubes.filter_map(|cube| Some((by_own.gap(header.with_format(cube).sectors_at())?, cube)));
     let nearest = gaps.min_by_key(|(gap, _)| *gap).filter(|(gap, _)| of_own.is_none_or(|of_own| *gap < of_own));
-    if let Some((_, cube)) = nearest {
-        return Some(cube).filter(|cube| has_table_of(source, header, &header.with_format(*cube)));
+    if let Some((gap, cube)) = nearest {
+        return Some(cube).filter(|cube| has_table_of(source, header, &header.with_format(*cube), gap == 0));
     }
-    let first = *by_own.blocks.first()?;
+    let first = by_own.first?;
     let [x, y, z] = own.region_size;
     let flipped = (0..u8::BITS).flat_map(|bit| {
         let flip = 1 << bit;
@@ -233,8 +248,8 @@ fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: 
 }
 
 /// Whether a file seems to have the table of another header. Blocks before the first one that is found would not look like
-/// entries, and zeros could be anything.
-fn has_table_of(source: &impl Source, own: &Header, other: &Header) -> bool {
+/// entries. Zeros could be anything, unless a block begins right behind them.
+fn has_table_of(source: &impl Source, own: &Header, other: &Header, is_followed: bool) -> bool {
     let mut table = Vec::new();
     if source.read_into(other.table.start, index(other.table.len()), &mut table).is_err() {
         return false;
@@ -249,7 +264,7 @@ fn has_table_of(source: &impl Source, own: &Header, other: &Header) -> bool {
             behind += usize::from(at >= own.table.end);
         }
     }
-    used > 0 && odd * ODD <= used && (behind > 0 || other.table.end < own.table.end)
+    used > 0 && odd * ODD <= used && (behind > 0 || is_followed || other.table.end < own.table.end)
 }
 
 const fn with_sector(format: Format, sector_size: u32) -> Format {
