@@ -352,21 +352,21 @@ fn correct_by_most(forest: &mut Forest) {
     if all.all(|sizes| Some(sizes) == first) {
         return;
     }
+    let fitting = parallel::filter_map(regions, |file| fitting_sizes(file, dir));
     let mut votes: Vec<(Sizes, usize)> = Vec::new();
-    for sizes in parallel::filter_map(regions, |file| fitting_sizes(file, dir)) {
-        if let Some((_, n)) = votes.iter_mut().find(|(other, _)| *other == sizes) {
+    for (sizes, _) in &fitting {
+        if let Some((_, n)) = votes.iter_mut().find(|(other, _)| other == sizes) {
             *n += 1;
         } else if votes.len() < MOST_SIZES {
-            votes.push((sizes, 1));
+            votes.push((*sizes, 1));
         }
     }
-    let voters: usize = votes.iter().map(|(_, n)| n).sum();
-    if let Some((most, _)) = votes.iter().find(|(_, n)| *n > 1 && n * 2 > voters) {
-        parallel::each_mut(regions, |file| {
-            // Sizes that another table fits are not damaged, but of another world.
-            if sizes_of(file).is_some_and(|own| votes.iter().all(|(other, _)| *other == *most || *other != own)) {
-                header_correction::correct_by_most(file, dir, *most);
-            }
-        });
-    }
+    let Some((most, _)) = votes.into_iter().find(|(_, n)| *n > 1 && n * 2 > fitting.len()) else { return };
+    // Sizes that another table fits are not damaged, but of another world.
+    let sure: HashSet<Sizes> = fitting.into_iter().filter(|(_, is_sure)| *is_sure).map(|(sizes, _)| sizes).collect();
+    parallel::each_mut(regions, |file| {
+        if sizes_of(file).is_some_and(|own| own != most && !sure.contains(&own)) {
+            header_correction::correct_by_most(file, dir, most);
+        }
+    });
 }

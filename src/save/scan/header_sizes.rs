@@ -74,12 +74,13 @@ pub(super) fn with_right_sizes(
     with_other_sector(&source, header, before, &rows).or_else(|| with_other_size(&source, header, before, &rows))
 }
 
-/// The sizes of a file whose table fits them.
-pub(super) fn fitting_sizes(file: &RegionFile, dir: &Path) -> Option<Sizes> {
+/// The sizes of a file whose table fits them, and whether enough of its entries do that they are no chance: the first sector is
+/// in its place with any sector size.
+pub(super) fn fitting_sizes(file: &RegionFile, dir: &Path) -> Option<(Sizes, bool)> {
     let header = file.header.as_ref().filter(|header| header.version == 3)?;
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
     let fits = fits_of(&source, header, ASKED).ok()?;
-    (fits.fitting > 0 && fits.most()).then_some(sizes(&header.format))
+    (fits.fitting > 0 && fits.most()).then_some((sizes(&header.format), fits.fitting >= FEW && nearly_all(fits)))
 }
 
 /// The format with the sizes of most files, unless the table fits better under those of the header. A header that has neither of
@@ -133,9 +134,7 @@ fn with_sizes_of(outside: &Format, source: &impl Source, header: &Header, before
 /// Blocks that follow each other by one sector size, in rows of some at least.
 struct Rows {
     sector: u32,
-    /// Where the first one begins, though it may end behind the file.
-    first: Option<u64>,
-    /// Where those begin that end in the file.
+    /// Where those begin that end in the file; where the only one begins, though it may end behind the file.
     blocks: Vec<u64>,
     /// Whether they cover nearly all bytes from the first one to the last.
     is_dense: bool,
@@ -150,26 +149,26 @@ impl Rows {
 
     fn within(source: &impl Source, range: Range<u64>, sector: u32) -> Option<Self> {
         let mut found = beginnings(source, range, sector, |_| true).ok()?;
-        let first = found.first().map(|(at, _)| *at);
+        let only = found.first().copied().filter(|_| found.len() == 1);
         let end = |(at, count): (u64, u32)| at + u64::from(count) * u64::from(sector);
         // Garbage seems to be a block that ends behind the file.
         found.retain(|block| end(*block) <= source.len());
+        if found.is_empty() {
+            found.extend(only);
+        }
         let covered: u64 = found.iter().map(|block| end(*block) - block.0).sum();
         let span = found.last().map_or(0, |last| end(*last)) - found.first().map_or(0, |(at, _)| *at);
         let is_dense = covered * COVERED.1 >= span * COVERED.0;
-        Some(Self { sector, first, blocks: found.into_iter().map(|(at, _)| at).collect(), is_dense })
+        Some(Self { sector, blocks: found.into_iter().map(|(at, _)| at).collect(), is_dense })
     }
 
     /// How many bytes behind the table the first of them begins, if it does at a sector. The first blocks may be damaged, if
     /// enough others follow.
     fn gap(&self, sectors_at: u64) -> Option<u64> {
-        if self.first == Some(sectors_at) {
-            return Some(0);
-        }
         let gap = self.blocks.first()?.checked_sub(sectors_at)?;
         let sector = u64::from(self.sector).max(1);
         let is_shown = self.is_dense && self.blocks.len() >= IN_ROWS;
-        (is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
+        (gap == 0 || is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
     }
 
     /// Whether they show that their sector size is right, in the region size of the header.
@@ -177,13 +176,14 @@ impl Rows {
         self.is_dense && self.blocks.len() >= IN_ROWS && self.gap(header.sectors_at()).is_some()
     }
 
-    /// Whether these rather than others show the sector size: far more blocks, or such as begin within sectors of the others.
+    /// Whether these rather than others show the sector size: far more blocks where these are, or such as begin within sectors of the
+    /// others.
     fn are_better_than(&self, other: &Self, header: &Header) -> bool {
-        let sector = u64::from(other.sector);
-        let within = |at: &&u64| at.checked_sub(header.sectors_at()).is_none_or(|offset| offset % sector != 0);
-        self.blocks.len() > 2 * other.blocks.len()
-            || !other.is_dense
-            || self.blocks.iter().filter(within).count() >= IN_ROWS
+        let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return false };
+        let others = other.blocks.iter().filter(|at| (first..=last).contains(at)).count();
+        let sector = u64::from(other.sector).max(1);
+        let is_within = |at: &&u64| at.checked_sub(header.sectors_at()).is_none_or(|offset| offset % sector != 0);
+        self.blocks.len() > 2 * others || self.blocks.iter().filter(is_within).count() >= IN_ROWS
     }
 }
 
@@ -232,7 +232,7 @@ fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: 
     if let Some((gap, cube)) = nearest {
         return Some(cube).filter(|cube| has_table_of(source, header, &header.with_format(*cube), gap == 0));
     }
-    let first = by_own.first?;
+    let first = *by_own.blocks.first()?;
     let [x, y, z] = own.region_size;
     let flipped = (0..u8::BITS).flat_map(|bit| {
         let flip = 1 << bit;
@@ -248,23 +248,42 @@ fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: 
 }
 
 /// Whether a file seems to have the table of another header. Blocks before the first one that is found would not look like
-/// entries. Zeros could be anything, unless a block begins right behind them.
+/// entries, nor do those behind the end of a shorter table. Zeros could be anything, unless a block begins right behind them.
 fn has_table_of(source: &impl Source, own: &Header, other: &Header, is_followed: bool) -> bool {
-    let mut table = Vec::new();
-    if source.read_into(other.table.start, index(other.table.len()), &mut table).is_err() {
-        return false;
+    let (shorter, longer) = (own.table.end.min(other.table.end), own.table.end.max(other.table.end));
+    let words = |from: u64, end: u64| Words::of(source, own, from..end);
+    let Some((common, more)) = words(own.table.start, shorter).zip(words(shorter, longer)) else { return false };
+    if other.table.end < own.table.end {
+        return common.used > 0 && common.are_entries() && more.odd * 2 > more.used;
     }
-    let sectors = source.len() / u64::from(other.format.sector_size).max(1);
-    let (mut used, mut odd, mut behind) = (0, 0, 0);
-    for (at, word) in (other.table.start..).step_by(4).zip(table.as_chunks::<4>().0) {
-        let entry = Entry(u32::from_le_bytes(*word));
-        if entry.is_used() {
-            used += 1;
-            odd += usize::from(entry.count() == 0 || u64::from(entry.first()) > sectors);
-            behind += usize::from(at >= own.table.end);
-        }
+    let (used, odd) = (common.used + more.used, common.odd + more.odd);
+    Words { used, odd }.are_entries() && used > 0 && (more.used > 0 || is_followed)
+}
+
+/// Words of a file that may be entries.
+struct Words {
+    used: usize,
+    /// How many of them lead to no sectors, or behind the end of the file.
+    odd: usize,
+}
+
+impl Words {
+    fn of(source: &impl Source, header: &Header, range: Range<u64>) -> Option<Self> {
+        let mut bytes = Vec::new();
+        source.read_into(range.start, index(range.end - range.start), &mut bytes).ok()?;
+        let sectors = source.len() / u64::from(header.format.sector_size).max(1);
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| Entry(u32::from_le_bytes(*word)));
+        let used = words.filter(|word| word.is_used());
+        let odd = |entry: &Entry| entry.count() == 0 || u64::from(entry.first()) > sectors;
+        Some(used.fold(Self { used: 0, odd: 0 }, |words, entry| Self {
+            used: words.used + 1,
+            odd: words.odd + usize::from(odd(&entry)),
+        }))
     }
-    used > 0 && odd * ODD <= used && (behind > 0 || is_followed || other.table.end < own.table.end)
+
+    const fn are_entries(&self) -> bool {
+        self.odd * ODD <= self.used
+    }
 }
 
 const fn with_sector(format: Format, sector_size: u32) -> Format {
