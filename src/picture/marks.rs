@@ -24,6 +24,8 @@ pub enum Mark {
     Likely,
     /// A repair has no place for it, or nothing for the place.
     Missing,
+    /// Its region file is missing, or nothing in it can be read.
+    NoFile,
     /// Readable, but against the format.
     Warning,
     /// No table entry points to it.
@@ -68,6 +70,7 @@ impl Mark {
             Self::Changed | Self::Likely => '~',
             Self::Placed => '=',
             Self::Missing => 'x',
+            Self::NoFile => 'm',
             Self::Warning => '!',
             Self::Unowned => 'u',
             Self::Doubtful => 'd',
@@ -88,6 +91,7 @@ impl Mark {
             Self::Placed => "put in place",
             Self::Likely => "in a likely place",
             Self::Missing => "missing",
+            Self::NoFile => "its file is lost",
             Self::Warning => "against the format",
             Self::Unowned => "unowned",
             Self::Doubtful => "in doubt",
@@ -108,6 +112,7 @@ impl Mark {
             Self::Unreadable => [232, 64, 60],
             Self::Changed | Self::Likely => [240, 180, 60],
             Self::Missing => [200, 70, 160],
+            Self::NoFile => [90, 120, 200],
             Self::Warning => [226, 200, 70],
             Self::Unowned => [170, 110, 230],
             Self::Doubtful => [214, 170, 120],

@@ -13,6 +13,7 @@ pub mod difference;
 pub mod legend;
 pub mod look;
 pub mod marks;
+mod missing_files;
 #[cfg(feature = "cli")]
 mod names;
 pub mod paint;
@@ -25,6 +26,7 @@ pub mod tile;
 
 pub use look::{Layer, Look, Matter};
 pub use marks::{Mark, Marks};
+pub use missing_files::mark_missing_file;
 pub use probe::{Probe, certain_matter};
 pub use source::{Part, Source};
 pub use tile::{Pixel, Tile, TileKey};

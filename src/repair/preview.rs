@@ -296,6 +296,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             (Some(block), _) => format!("the old bytes of block {}, which is rewritten", triple(block.position)),
             (None, []) if lost.why == KeptReason::Rewritten => "the old bytes of a block that is rewritten".to_owned(),
             (None, []) => "no place is known for it".to_owned(),
+            _ if !lost.whole => format!("torn, may be {}", places.join(" or ")),
             _ => format!("may be {}", places.join(" or ")),
         };
         put(&lost.pieces, PartFate::Lost, 0, Some(out.lines.len()));

@@ -175,9 +175,16 @@ fn marks(app: &App) -> Vec<(Role, String, &'static str)> {
         let (glyph, role, words) = kind.appearance(glyphs);
         out.push((role, format!("sectors  {glyph}"), words));
     }
-    for mark in
-        [Mark::Torn, Mark::Misplaced, Mark::Doubtful, Mark::Absent, Mark::Unreadable, Mark::Unowned, Mark::Warning]
-    {
+    for mark in [
+        Mark::Torn,
+        Mark::Misplaced,
+        Mark::Doubtful,
+        Mark::Absent,
+        Mark::NoFile,
+        Mark::Unreadable,
+        Mark::Unowned,
+        Mark::Warning,
+    ] {
         out.push((Role::Warning, format!("world    {}", mark.letter()), mark.words()));
     }
     for (role, mark, words) in [

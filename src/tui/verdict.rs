@@ -302,7 +302,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     for (lines, room) in [(first, of_first), (command, of_command)] {
         for (number, (role, line)) in lines.iter().take(room).enumerate() {
             // What has no row is not left out without a sign.
-            let is_cut = number + 1 == room && lines.len() > room;
+            let is_cut = number + 1 == room && lines.len() > room && !line.ends_with(canvas.glyphs.more);
             let line = if is_cut { format!("{line} {}", canvas.glyphs.more) } else { line.clone() };
             canvas.put_within(1, y, width, &line, *role);
             y += 1;

@@ -8,7 +8,7 @@ use voxscope::tui::layout::inside;
 use voxscope::tui::{Driver, verdict};
 
 use crate::repair::crash;
-use crate::{find, on, pane_text, sized};
+use crate::{find, on, pane_text, sample, sized};
 
 /// The number after some words in the pane.
 fn counted(driver: &Driver, words: &str) -> Option<u64> {
@@ -40,6 +40,21 @@ fn the_legend_counts_what_the_verdict_counts() {
             assert_eq!(counted(&driver, mark.words()), expected, "{name}: {lines:?}\n{}", driver.text_screen());
         }
         assert!(told(&lines, &[" are in the wrong place", " are torn"]).is_some(), "{name}: {lines:?}");
+    }
+}
+
+/// The coarser LOD is drawn there, as if nothing were wrong.
+#[test]
+fn a_missing_region_file_is_marked_where_its_blocks_were() {
+    let save = sample("region-missing");
+    let path = save.path().join("regions/lod0/r.0.0.0.vxr");
+    // A file is missing; if the other one is empty, no file of the LOD has a block, and that one alone is marked.
+    for is_empty in [false, true] {
+        if is_empty {
+            std::fs::write(&path, b"").unwrap();
+        }
+        let driver = sized(save.path(), 120, 40);
+        assert_eq!(counted(&driver, Mark::NoFile.words()), Some(32), "{}", driver.text_screen());
     }
 }
 
@@ -103,7 +118,7 @@ fn filled(driver: &Driver) -> [u16; 2] {
 
 #[test]
 fn the_world_fills_the_pane_along_one_axis() {
-    let dir = crate::sample("lods");
+    let dir = sample("lods");
     for (columns, rows) in [(60, 15), (80, 24), (120, 40), (200, 60)] {
         for path in [&crash("crash_terrain/t1"), dir.path()] {
             let driver = sized(path, columns, rows);

@@ -19,7 +19,7 @@ use crate::picture::paint::Style;
 use crate::picture::palette::Palette;
 use crate::picture::source::{Part, Reader, Scratch, Source};
 use crate::picture::tile::Grid;
-use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter};
+use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter, mark_missing_file};
 use crate::recover::solutions::Solutions;
 use crate::repair;
 use crate::save::{Forest, RegionFile, Save, View};
@@ -236,7 +236,10 @@ impl<'r> Drawing<'r> {
             let solutions = Solutions::default();
             let options = check::Options::default().watch(watch.quiet()).solutions(&solutions);
             let planned = repair::Options::default().watch(watch.quiet()).solutions(&solutions);
-            check::run(save, &options, |finding| marks.add(&finding));
+            check::run(save, &options, |finding| {
+                marks.add(&finding);
+                mark_missing_file(&mut marks, &source, &finding);
+            });
             // As in the explorer: a block is marked as the verdict counts it.
             if !marks.is_empty()
                 && request.look != Look::Repair

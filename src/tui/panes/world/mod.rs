@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::check::Finding;
-use crate::picture::{Layer, Look, Mark, Marks, Part};
+use crate::picture::{Layer, Look, Mark, Marks, Part, mark_missing_file};
 use crate::printable::count;
 use crate::tui::App;
 use crate::tui::data::{Item, ItemId, LoadState, NodeId, NodeKind, Slot, difference::Fate};
@@ -303,6 +303,10 @@ fn update_marks(app: &mut App, part: Part) {
         if fresh { (Marks::default(), 0) } else { (std::mem::take(&mut app.panes.world.marks), from) };
     for (finding, item) in app.findings.list.iter().zip(&app.findings.items).skip(from) {
         let here = item.and_then(|item| index.node_of(item)).and_then(|node| load::part_of(&index, node));
+        // A file that is missing is no item.
+        if let Some(ready) = ready(app).filter(|ready| ready.source.part == part) {
+            mark_missing_file(&mut marks, &ready.source, finding);
+        }
         if here == Some(part) {
             marks.add(finding);
             if let (Some(ready), Part::Layer(..), None) = (ready(app), part, finding.block) {

@@ -349,7 +349,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     let mark = block.map_or(worst, |(lod, block)| world.marks.of_block(lod, block.position));
     let state = match mark {
         Some(mark) => {
-            let role = if mark == Mark::Warning { Role::Warning } else { Role::Error };
+            let role = if matches!(mark, Mark::Warning | Mark::NoFile) { Role::Warning } else { Role::Error };
             (format!("{} {}", mark.letter(), mark.words()), role)
         }
         None if app.findings.running => ("not checked yet".to_owned(), Role::Dim),
