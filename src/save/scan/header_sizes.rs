@@ -180,10 +180,13 @@ impl Rows {
     /// others.
     fn are_better_than(&self, other: &Self, header: &Header) -> bool {
         let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return false };
-        let others = other.blocks.iter().filter(|at| (first..=last).contains(at)).count();
+        // Only so many rows are looked for.
+        let end = other.blocks.last().filter(|_| other.blocks.len() >= 5 * IN_ROWS).map_or(*last, |end| *end.min(last));
+        let count = |blocks: &[u64]| blocks.iter().filter(|at| (*first..=end).contains(*at)).count();
+        let (own, others) = (count(&self.blocks), count(&other.blocks));
         let sector = u64::from(other.sector).max(1);
         let is_within = |at: &&u64| at.checked_sub(header.sectors_at()).is_none_or(|offset| offset % sector != 0);
-        self.blocks.len() > 2 * others || self.blocks.iter().filter(is_within).count() >= IN_ROWS
+        own > 2 * others || self.blocks.iter().filter(is_within).count() >= IN_ROWS
     }
 }
 
