@@ -9,6 +9,7 @@ use std::io;
 
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::repair::parts::Parts;
+use crate::save::one_bit_off;
 use crate::save::region_moved::{BREAKS, REACH, beginnings, next_break};
 use crate::save::table_fits::{Fits, fits};
 use crate::source::{FileSource, Source};
@@ -109,23 +110,6 @@ pub(super) fn find(file: FileSource, own: Option<&Header>, likely: Option<&Forma
         }
     }
     Ok(remark.map(|remark| Found { header, parts, remark }))
-}
-
-/// The layouts that differ by one bit in the size of the region or of the sectors.
-fn one_bit_off(own: &Format) -> Vec<Format> {
-    let mut all = Vec::new();
-    for bit in 0..24 {
-        let mut other = *own;
-        other.region_size[bit / 8] ^= 1 << (bit % 8);
-        all.push(other);
-    }
-    for bit in 0..16 {
-        let mut other = *own;
-        other.sector_size ^= 1 << bit;
-        all.push(other);
-    }
-    all.retain(|format| format.sector_size > 0 && !format.region_size.contains(&0));
-    all
 }
 
 /// Bytes that may have been cut off the start of a file.

@@ -51,7 +51,9 @@ pub(crate) use region::{SLOT_PROBES, slots_of_version};
 #[cfg(feature = "cli")]
 pub(crate) use scan::EXPORT_REPORT;
 pub(crate) use scan::TOO_DEEP;
-pub(crate) use scan::{CONVERT_REPORT, LOST, META, REGIONS, REPORT, is_like_lod, layout_of_blocks, region_of_path};
+pub(crate) use scan::{
+    CONVERT_REPORT, LOST, META, REGIONS, REPORT, is_like_lod, layout_of_blocks, one_bit_off, region_of_path,
+};
 pub use sectors::{Owner, Run, SectorMap};
 pub use start::BlockStart;
 pub(crate) use start::first_byte;

@@ -44,7 +44,7 @@ const FOUND: usize = 48;
 /// Blocks that have to follow each other where one is believed to begin.
 const IN_A_ROW: usize = 4;
 
-/// Bytes behind a break in which they are looked for.
+/// Bytes behind a break, or behind a header, in which they are looked for.
 pub(crate) const REACH: u64 = 4 << 20;
 
 /// A file as it was before bytes were inserted into it or cut out of it, and what is undone.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use voxscope::damage::Code;
 use voxscope::godot::forest::Meta;
@@ -27,10 +27,15 @@ const SAVES: [(&str, u16, u16); 5] = [
 const SIZE: usize = 6;
 const SECTOR: usize = 17;
 
+fn region_files(world: &Path) -> impl Iterator<Item = PathBuf> {
+    let world = world.to_owned();
+    let files = tree(&world, false).into_keys().map(move |name| world.join(name));
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "vxr"))
+}
+
 /// Puts bytes into the header of each region file.
 fn put(world: &Path, at: usize, bytes: &[u8]) {
-    for name in tree(world, false).into_keys().filter(|name| name.extension().is_some_and(|ending| ending == "vxr")) {
-        let path = world.join(name);
+    for path in region_files(world) {
         let mut file = fs::read(&path).unwrap();
         file[at..at + bytes.len()].copy_from_slice(bytes);
         fs::write(&path, file).unwrap();
@@ -89,6 +94,18 @@ fn a_wrong_region_size_is_put_right() {
     }
 }
 
+/// Under no region size does the table of a killed game fit the sectors, but its blocks begin right behind the table.
+#[test]
+fn a_wrong_region_size_of_a_killed_game_is_put_right() {
+    for (save, wrong) in [
+        ("crash_random/r3/world", [2, 2, 2]),
+        ("crash_random/r3/world", [16, 16, 8]),
+        ("crash_noise/mixed_1/world", [32; 3]),
+    ] {
+        is_put_right(save, &right(save), SIZE, &wrong, None);
+    }
+}
+
 #[test]
 fn a_wrong_sector_size_is_put_right() {
     for (save, _, sector) in SAVES {
@@ -110,9 +127,7 @@ fn a_file_of_few_blocks_gets_the_sizes_of_the_others() {
     let world = golden("godot_voxel/forest_lz4");
     copy_dir(&world, &damaged);
     fs::remove_file(damaged.join("meta.vxrm")).unwrap();
-    let files = tree(&damaged, false).into_keys().filter(|name| name.extension().is_some_and(|ending| ending == "vxr"));
-    let smallest = files.min_by_key(|name| fs::metadata(damaged.join(name)).unwrap().len()).unwrap();
-    let path = damaged.join(smallest);
+    let path = region_files(&damaged).min_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
     let mut file = fs::read(&path).unwrap();
     file[SECTOR..SECTOR + 2].copy_from_slice(&1024u16.to_le_bytes());
     fs::write(&path, file).unwrap();

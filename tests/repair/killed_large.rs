@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use voxscope::damage::{Code, Damage};
+use voxscope::save::{Options, Save};
 
 use crate::common::damage::table_at;
 use crate::common::killed::{States, kill};
@@ -15,10 +17,14 @@ use crate::mend;
 
 /// A region of 4,096 blocks of a game that was killed after 100 saves, and what its blocks were.
 fn killed(seed: u64) -> (TempDir, PathBuf, States) {
+    killed_after(100, seed)
+}
+
+fn killed_after(saves: usize, seed: u64) -> (TempDir, PathBuf, States) {
     let dir = tempfile::tempdir().unwrap();
     let save = dir.path().join("save");
     Terrain::new(Ground::Smooth, seed, 4, 16).write(&save, &[[0; 3]]);
-    let states = kill(&save, 100, seed);
+    let states = kill(&save, saves, seed);
     let file = save.join("regions/lod0/r.0.0.0.vxr");
     (dir, file, states)
 }
@@ -52,6 +58,21 @@ fn damage_sectors(file: &Path, sectors: usize, with: u8, seed: u64) {
         bytes[at..end].fill(with);
     }
     fs::write(file, &bytes).unwrap();
+}
+
+/// Few entries lead to blocks of their length, as if the header had a wrong size.
+#[test]
+fn the_right_header_of_a_killed_game_is_believed() {
+    for (saves, damaged) in [(30, 0), (30, 400), (100, 400), (1000, 0), (1000, 400)] {
+        for seed in 1..=4 {
+            let (_dir, file, _) = killed_after(saves, seed);
+            damage_sectors(&file, damaged, 0xff, seed);
+            let save = Save::open(file.ancestors().nth(3).unwrap(), &Options::default()).unwrap();
+            let (_, region) = save.regions().next().unwrap();
+            let is_layout = |damage: &Damage| damage.code == Code::RegionLayout;
+            assert!(!region.damage.iter().any(is_layout), "{saves} saves, {damaged} sectors, seed {seed}: {region:?}");
+        }
+    }
 }
 
 /// In a table of few lengths many entries lead to whole blocks of their length that are not theirs.

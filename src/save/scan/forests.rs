@@ -19,9 +19,6 @@ use crate::save::{Fault, Forest, ForestLayout, Kind, Options, RegionFile};
 use crate::source::{FileSource, OpenError, Source};
 use crate::sqlite::header;
 
-/// Different sizes in headers that are counted.
-const MOST_SIZES: usize = 16;
-
 /// The version of a rig of VoxEdit; `None` for other files.
 fn voxedit_version(path: &Path) -> Option<u8> {
     let file =
@@ -303,24 +300,29 @@ impl RegionFile {
         Self { assumes_lod: lod.is_none(), ..Self::named(Path::new(name), lod.unwrap_or(0), position) }
     }
 
-    fn read_header(&mut self, dir: &Path, outside: Option<&Format>) {
+    /// Reads the header; gives the file, if it can be read.
+    fn read_header(&mut self, dir: &Path, outside: Option<&Format>) -> Option<FileSource> {
         let mut prefix = Vec::new();
         let damage = &mut self.damage;
         let read = open_region(&dir.join(&self.name)).and_then(|(file, undone)| {
             damage.extend(undone);
             file.read_into(0, MAX_HEADER_BYTES, &mut prefix)?;
-            Ok(file.len())
+            Ok(file)
         });
         match read {
-            Ok(len) => {
-                self.len = len;
-                self.header = Header::decode(&prefix, len, outside).report_to(&mut self.damage);
+            Ok(file) => {
+                self.len = file.len();
+                self.header = Header::decode(&prefix, file.len(), outside).report_to(&mut self.damage);
                 if prefix.starts_with(header::MAGIC) {
                     let other = self.damage.iter_mut().filter(|damage| damage.code == Code::RegionNotRegion);
                     other.for_each(|damage| damage.found = Value::Words("those of an SQLite database"));
                 }
+                Some(file)
             }
-            Err(error) => self.refuse(&error),
+            Err(error) => {
+                self.refuse(&error);
+                None
+            }
         }
     }
 
@@ -333,8 +335,9 @@ impl RegionFile {
 pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     let Forest { dir, format, regions, .. } = forest;
     parallel::each_mut(regions, |file| {
-        file.read_header(dir, format.as_ref());
-        header_correction::correct(file, dir, format.as_ref(), options);
+        if let Some(source) = file.read_header(dir, format.as_ref()) {
+            header_correction::correct(file, &source, dir, format.as_ref(), options);
+        }
     });
     correct_by_most(forest);
     // Most damaged files have one entry; a vector has room for four.
@@ -353,14 +356,8 @@ fn correct_by_most(forest: &mut Forest) {
         return;
     }
     let fitting = parallel::filter_map(regions, |file| fitting_sizes(file, dir));
-    let mut votes: Vec<(Sizes, usize)> = Vec::new();
-    for (sizes, _) in &fitting {
-        if let Some((_, n)) = votes.iter_mut().find(|(other, _)| other == sizes) {
-            *n += 1;
-        } else if votes.len() < MOST_SIZES {
-            votes.push((*sizes, 1));
-        }
-    }
+    let mut votes: HashMap<Sizes, usize> = HashMap::new();
+    fitting.iter().for_each(|(sizes, _)| *votes.entry(*sizes).or_default() += 1);
     let Some((most, _)) = votes.into_iter().find(|(_, n)| *n > 1 && n * 2 > fitting.len()) else { return };
     // Sizes that another table fits are not damaged, but of another world.
     let sure: HashSet<Sizes> = fitting.into_iter().filter(|(_, is_sure)| *is_sure).map(|(sizes, _)| sizes).collect();

@@ -13,6 +13,7 @@ use crate::save::scan::header_sizes::{Sizes, with_right_sizes, with_sizes_of_mos
 use crate::save::transfer::open_region;
 use crate::save::view::Scratch;
 use crate::save::{Options, RegionFile};
+use crate::source::Source;
 
 /// Blocks that are asked, spread over the table.
 const ASKED: usize = 8;
@@ -26,16 +27,18 @@ const BY_BLOCKS: [&str; 2] = ["region size in blocks", "sector size"];
 /// Those that most other files contradict.
 const BY_MOST: [&str; 2] = ["region size in blocks, by other files", "sector size, by other files"];
 
-/// Corrects the header of a file where its table and blocks contradict it; `outside` is the layout of the meta file, or that
-/// of most other files.
-pub(super) fn correct(file: &mut RegionFile, dir: &Path, outside: Option<&Format>, options: &Options) {
+/// Corrects the header of a file where its table and blocks contradict it; `outside` is the layout of the meta file.
+pub(super) fn correct(
+    file: &mut RegionFile,
+    source: &impl Source,
+    dir: &Path,
+    outside: Option<&Format>,
+    options: &Options,
+) {
     let Some(header) = file.header.clone().filter(|header| header.version == 3) else { return };
-    let format = with_right_sizes(file, dir, &header, outside).unwrap_or(header.format);
+    let format = with_right_sizes(source, &header, outside).unwrap_or(header.format);
     let by_sizes = if format == header.format { header.clone() } else { header.with_format(format) };
-    // Blocks that differ from header and meta file alike are those of another world.
-    let is_doubted = outside != Some(&header.format);
-    let of_blocks = if is_doubted { with_layout_of_blocks(file, dir, &by_sizes, outside, options) } else { None };
-    let format = of_blocks.unwrap_or(format);
+    let format = with_layout_of_blocks(file, dir, &by_sizes, outside, options).unwrap_or(format);
     if format == header.format {
         return;
     }

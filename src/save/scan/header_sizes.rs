@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::bytes::index;
-use crate::godot::region::{Entry, Format, Header};
+use crate::godot::region::{Entry, Format, Header, MOST_SECTORS};
 use crate::save::RegionFile;
 use crate::save::region_moved::{REACH, beginnings};
 use crate::save::table_fits::{Fits, fits, fits_of};
 use crate::save::transfer::open_region;
 use crate::source::Source;
 
-/// Entries that are asked whether a header that agrees with the meta file is right.
+/// Entries that are checked where the header and the meta file agree.
 const ASKED: usize = 16;
 
 /// Sector sizes that are tried besides those that differ from the header's by one bit.
@@ -27,51 +27,47 @@ const MOST_SIZE_PO2: u32 = 7;
 /// One in how many entries of a table may lead elsewhere.
 const ODD: usize = 8;
 
-/// Entries that fit, from which on a sector size that nothing else supports is believed: beside some that do not fit, or if all
-/// fit.
+/// The fewest fitting entries that prove a sector size if some others do not fit, and if all fit.
 const MANY: usize = 8;
 const ALL: usize = 4;
 
-/// The most sectors of a block, as an entry has them.
-const LONGEST: u64 = 255;
-
-/// The fewest entries that fit before one is believed that the blocks support.
+/// The fewest that prove one which the places of the blocks support.
 const FEW: usize = 3;
 
-/// Blocks that follow each other, from which on they show the sector size.
+/// The fewest blocks in rows that show the sector size.
 const IN_ROWS: usize = 8;
 
 /// The least share of the bytes that the rows of the right sector size cover, as a fraction.
 const COVERED: (u64, u64) = (7, 8);
 
-/// Bytes behind a table in which rows of blocks show another sector size.
+/// Bytes behind a table that are searched for rows of blocks of another sector size.
 const NEAR: u64 = 1 << 17;
+
+/// Bytes behind those that are read to see whether further blocks follow: as many as four of the longest have in usual sectors.
+const AHEAD: u64 = 1 << 19;
 
 /// A region size and a sector size.
 pub(super) type Sizes = ([u16; 3], u32);
 
 /// The format with another region size or sector size than the header has, if the file shows that it is right. `outside` is the
-/// layout of the meta file, or that of most other files.
-pub(super) fn with_right_sizes(
-    file: &RegionFile,
-    dir: &Path,
-    header: &Header,
-    outside: Option<&Format>,
-) -> Option<Format> {
+/// layout of the meta file.
+pub(super) fn with_right_sizes(source: &impl Source, header: &Header, outside: Option<&Format>) -> Option<Format> {
     let own = header.format;
     let other = outside.filter(|outside| outside.sector_size != 0 && !outside.region_size.contains(&0));
     let other = other.filter(|other| sizes(other) != sizes(&own));
-    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
-    if outside.is_some() && other.is_none() && fits_of(&source, header, ASKED).ok()?.most() {
+    if outside.is_some() && other.is_none() && fits_of(source, header, ASKED).ok()?.most() {
         return None;
     }
-    let before = fits(&source, header).ok()?;
-    let found = other.and_then(|other| with_sizes_of(other, &source, header, before));
-    if found.is_some() || before.most() {
-        return found;
+    let before = fits(source, header).ok()?;
+    let by_table = other.and_then(|other| with_fitting_sizes_of(other, source, header, before));
+    if by_table.is_some() || before.most() {
+        return by_table;
     }
-    let rows = Rows::of(&source, header, own.sector_size)?;
-    with_other_sector(&source, header, before, &rows).or_else(|| with_other_size(&source, header, before, &rows))
+    let rows = Rows::of(source, header, own.sector_size)?;
+    other
+        .and_then(|other| with_nearest_sizes_of(other, source, header, &rows))
+        .or_else(|| with_other_sector(source, header, before))
+        .or_else(|| with_other_size(source, header, before, &rows))
 }
 
 /// The sizes of a file whose table fits them, and whether enough of its entries do that they are no chance: the first sector is
@@ -101,28 +97,34 @@ pub(super) const fn sizes(format: &Format) -> Sizes {
     (format.region_size, format.sector_size)
 }
 
-/// The format with the sizes of another one, or one of them, if the table fits the sectors only then. If most entries fit in
-/// neither way, the first block must begin where the table ends only then.
-fn with_sizes_of(outside: &Format, source: &impl Source, header: &Header, before: Fits) -> Option<Format> {
+/// The formats with the sizes of another one, or one of them.
+fn with_any_size_of(outside: &Format, header: &Header) -> impl DoubleEndedIterator<Item = Format> + Clone {
     let own = header.format;
     let (region_size, sector_size) = sizes(outside);
-    let others =
-        [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
-    let others = others.into_iter().filter(|other| *other != own);
-    let fitting = others.clone().filter_map(|other| {
+    let others = [with_sector(own, sector_size), with_size(own, region_size)];
+    others.into_iter().chain([Format { region_size, sector_size, ..own }]).filter(move |other| *other != own)
+}
+
+/// The one of these formats whose sectors the table fits best, if it fits them better than those of the header.
+fn with_fitting_sizes_of(outside: &Format, source: &impl Source, header: &Header, before: Fits) -> Option<Format> {
+    let fitting = with_any_size_of(outside, header).filter_map(|other| {
         let fits = fits(source, &header.with_format(other)).ok()?;
         (fits.some() && fits.most() && fits.is_better_than(before)).then_some((fits.fitting, other))
     });
-    let best = fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format);
-    if best.is_some() || before.most() {
-        return best;
-    }
-    let by_own = Rows::of(source, header, own.sector_size)?;
-    let by_other = Rows::of(source, header, sector_size)?;
+    fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format)
+}
+
+/// The one of these formats whose table ends nearest to the first block, if it ends nearer than that of the header.
+fn with_nearest_sizes_of(outside: &Format, source: &impl Source, header: &Header, by_own: &Rows) -> Option<Format> {
+    let own = header.format;
+    let is_same = outside.sector_size == own.sector_size;
+    let by_other = if is_same { None } else { Some(Rows::of(source, header, outside.sector_size)?) };
     let gap = |format: Format| {
-        let rows = if format.sector_size == own.sector_size { &by_own } else { &by_other };
+        let is_own = format.sector_size == own.sector_size;
+        let rows = by_other.as_ref().filter(|_| !is_own).unwrap_or(by_own);
         rows.gap(header.with_format(format).sectors_at())
     };
+    let others = with_any_size_of(outside, header);
     let mut gaps: Vec<(u64, Format)> = others.filter_map(|other| Some((gap(other)?, other))).collect();
     gaps.sort_by_key(|(gap, _)| *gap);
     gaps.dedup();
@@ -134,7 +136,7 @@ fn with_sizes_of(outside: &Format, source: &impl Source, header: &Header, before
 /// Blocks that follow each other by one sector size, in rows of some at least.
 struct Rows {
     sector: u32,
-    /// Where those begin that end in the file; where the only one begins, though it may end behind the file.
+    /// Where they begin. Only if there is a single one may it end behind the file.
     blocks: Vec<u64>,
     /// Whether they cover nearly all bytes from the first one to the last.
     is_dense: bool,
@@ -148,13 +150,13 @@ impl Rows {
     }
 
     fn within(source: &impl Source, range: Range<u64>, sector: u32) -> Option<Self> {
-        let mut found = beginnings(source, range, sector, |_| true).ok()?;
-        let only = found.first().copied().filter(|_| found.len() == 1);
+        // Where the bytes end, nearly anything looks like a block that is longer than they are.
+        let mut found = beginnings(source, range.start..range.end + AHEAD, sector, |_| true).ok()?;
+        found.retain(|(at, _)| *at < range.end);
         let end = |(at, count): (u64, u32)| at + u64::from(count) * u64::from(sector);
-        // Garbage seems to be a block that ends behind the file.
-        found.retain(|block| end(*block) <= source.len());
-        if found.is_empty() {
-            found.extend(only);
+        // Garbage may look like a block that ends behind the file. The only block of a file may be cut off.
+        if found.len() > 1 {
+            found.retain(|block| end(*block) <= source.len());
         }
         let covered: u64 = found.iter().map(|block| end(*block) - block.0).sum();
         let span = found.last().map_or(0, |last| end(*last)) - found.first().map_or(0, |(at, _)| *at);
@@ -168,7 +170,7 @@ impl Rows {
         let gap = self.blocks.first()?.checked_sub(sectors_at)?;
         let sector = u64::from(self.sector).max(1);
         let is_shown = self.is_dense && self.blocks.len() >= IN_ROWS;
-        (gap == 0 || is_shown && gap.is_multiple_of(sector) && gap / sector <= LONGEST).then_some(gap)
+        (gap == 0 || is_shown && gap.is_multiple_of(sector) && gap / sector <= MOST_SECTORS).then_some(gap)
     }
 
     /// Whether they show that their sector size is right, in the region size of the header.
@@ -180,25 +182,27 @@ impl Rows {
     /// others.
     fn are_better_than(&self, other: &Self, header: &Header) -> bool {
         let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return false };
-        // Only so many rows are looked for.
-        let end = other.blocks.last().filter(|_| other.blocks.len() >= 5 * IN_ROWS).map_or(*last, |end| *end.min(last));
-        let count = |blocks: &[u64]| blocks.iter().filter(|at| (*first..=end).contains(*at)).count();
-        let (own, others) = (count(&self.blocks), count(&other.blocks));
+        let others = other.blocks.iter().filter(|at| (first..=last).contains(at)).count();
         let sector = u64::from(other.sector).max(1);
         let is_within = |at: &&u64| at.checked_sub(header.sectors_at()).is_none_or(|offset| offset % sector != 0);
-        own > 2 * others || self.blocks.iter().filter(is_within).count() >= IN_ROWS
+        self.blocks.len() > 2 * others || self.blocks.iter().filter(is_within).count() >= IN_ROWS
     }
 }
 
 /// The format with the sector size that nearly all entries fit, or, where the table of a killed game fits no sector size, the
 /// one by which the blocks follow each other.
-fn with_other_sector(source: &impl Source, header: &Header, before: Fits, by_own: &Rows) -> Option<Format> {
+fn with_other_sector(source: &impl Source, header: &Header, before: Fits) -> Option<Format> {
     let own = header.format.sector_size;
+    // Entries may look like a block, so that the table is not searched.
+    let start = header.sectors_at();
+    let rows_of = |sector: u32| Rows::within(source, start..start + NEAR, sector);
+    let by_own = rows_of(own)?;
     let is_part = |sector: u32| own.is_multiple_of(sector) && sector < own;
-    let mut sectors: Vec<u32> = (0..u16::BITS).map(|bit| own ^ 1 << bit).chain(SECTOR_SIZES).collect();
+    let flipped = one_bit_off(&header.format).into_iter().map(|format| format.sector_size);
+    let mut sectors: Vec<u32> = flipped.chain(SECTOR_SIZES).collect();
     sectors.sort_unstable();
     sectors.dedup();
-    let shows = |rows: &Rows| rows.are_right(header) && rows.are_better_than(by_own, header);
+    let shows = |rows: &Rows| rows.are_right(header) && rows.are_better_than(&by_own, header);
     // Blocks of a larger or an odd sector size would not follow each other by the header's.
     let is_right = by_own.are_right(header);
     sectors.retain(|sector| *sector != own && *sector >= LEAST_SECTOR && (!is_right || is_part(*sector)));
@@ -206,8 +210,7 @@ fn with_other_sector(source: &impl Source, header: &Header, before: Fits, by_own
         .into_iter()
         .filter_map(|sector| {
             let format = with_sector(header.format, sector);
-            let start = header.sectors_at();
-            let rows = Rows::within(source, start..start + NEAR, sector).filter(|rows| !is_right || shows(rows))?;
+            let rows = rows_of(sector).filter(|rows| !is_right || shows(rows))?;
             Some((format, fits(source, &header.with_format(format)).ok()?, rows))
         })
         .collect();
@@ -236,12 +239,7 @@ fn with_other_size(source: &impl Source, header: &Header, before: Fits, by_own: 
         return Some(cube).filter(|cube| has_table_of(source, header, &header.with_format(*cube), gap == 0));
     }
     let first = *by_own.blocks.first()?;
-    let [x, y, z] = own.region_size;
-    let flipped = (0..u8::BITS).flat_map(|bit| {
-        let flip = 1 << bit;
-        [[x ^ flip, y, z], [x, y ^ flip, z], [x, y, z ^ flip]]
-    });
-    let flipped = flipped.filter(|size| !size.contains(&0)).map(|size| with_size(own, size));
+    let flipped = one_bit_off(&own).into_iter().filter(|format| format.sector_size == own.sector_size);
     let ending = flipped.filter(|format| header.with_format(*format).sectors_at() == first);
     let fitting = ending.filter_map(|format| {
         let fits = fits(source, &header.with_format(format)).ok()?;
@@ -287,6 +285,23 @@ impl Words {
     const fn are_entries(&self) -> bool {
         self.odd * ODD <= self.used
     }
+}
+
+/// The formats that differ by one bit in the region size or the sector size.
+pub(crate) fn one_bit_off(own: &Format) -> Vec<Format> {
+    let mut all = Vec::new();
+    for axis in 0..3 {
+        for bit in 0..u8::BITS {
+            let mut other = *own;
+            if let Some(size) = other.region_size.get_mut(axis) {
+                *size ^= 1 << bit;
+            }
+            all.push(other);
+        }
+    }
+    all.extend((0..u16::BITS).map(|bit| with_sector(*own, own.sector_size ^ 1 << bit)));
+    all.retain(|format| format.sector_size > 0 && !format.region_size.contains(&0));
+    all
 }
 
 const fn with_sector(format: Format, sector_size: u32) -> Format {

@@ -32,6 +32,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 pub(crate) use block_files::META as BLOCK_META;
 pub(crate) use forests::meta_above;
 pub(crate) use header_correction::of_blocks as layout_of_blocks;
+pub(crate) use header_sizes::one_bit_off;
 pub(crate) use names::{is_like_lod, parse_lod, region_of_path};
 pub(super) use streams::{is_foreign_database, with_ending};
 
