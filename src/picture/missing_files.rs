@@ -1,4 +1,4 @@
-//! Region files that are missing or empty, as marks on the blocks of which the next coarser LOD has the parents.
+//! Marks on the blocks of region files that are missing or empty, where the next coarser LOD has the parents.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use crate::damage::Code;
 use crate::godot::region::name_of;
 use crate::save::{REGIONS, region_of_path};
 
-/// Findings about files of which no block can be read.
+/// Codes of files of which no block can be read.
 const GONE: [Code; 5] =
     [Code::RegionMissing, Code::RegionEmpty, Code::RegionHeaderCut, Code::RegionNotRegion, Code::RegionNeverStored];
 
-/// Marks the blocks of a region file without blocks, if the finding is about one of this world.
+/// Marks the blocks of the region file that a finding is about, if it is a file of this world and is missing or empty.
 pub fn mark_missing_file(marks: &mut Marks, source: &Source, finding: &Finding) {
     let Part::Forest(number) = source.part else { return };
     let Some(forest) = source.save.forests.get(number).filter(|_| GONE.contains(&finding.code())) else { return };
     let (Some(lod), Some(region)) = region_of_path(Path::new(&*finding.file)) else { return };
     let path = forest.dir.join(REGIONS).join(format!("lod{lod}")).join(name_of(region));
-    let headers = forest.regions.iter().filter_map(|file| file.header.as_ref());
-    let size = forest.format.or_else(|| headers.map(|header| header.format).next()).map(|format| format.region_size);
+    let of_header = || forest.regions.iter().find_map(|file| Some(file.header.as_ref()?.format));
+    let size = forest.format.or_else(of_header).map(|format| format.region_size);
     let parents = source.tables.iter().find(|table| Some(table.lod) == lod.checked_add(1));
     let (Some(size), Some(parents)) = (size, parents) else { return };
     if source.save.shown(&path) != *finding.file {

@@ -354,13 +354,12 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     let mut lines = Vec::new();
     // Blocks of maps are not counted.
     if totals.source > 0 {
-        let blocks = if totals.source - totals.added.min(totals.source) == 1 { "block" } else { "blocks" };
+        let own = crate::printable::count(totals.source.saturating_sub(totals.added), "block");
         let more = match totals.added {
             0 => String::new(),
             n => format!(", and the backup {} more", grouped(n)),
         };
-        let own = grouped(totals.source.saturating_sub(totals.added));
-        lines.push(format!("The source has {own} {blocks}{more}: {}.", parts.join(", ")));
+        lines.push(format!("The source has {own}{more}: {}.", parts.join(", ")));
     }
     if totals.set_aside > 0 && totals.set_aside == totals.set_aside_rewritten {
         let blocks = crate::printable::count(totals.set_aside, "rewritten block");

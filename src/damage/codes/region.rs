@@ -123,7 +123,7 @@ pub(super) const LAYOUT: Text = Text {
         ),
     ],
     next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew; no block is lost by this damage.",
-    explanation: "Here the file itself, or the other region files, show that the header is wrong. Blocks of version 2 and later store their own size and depths: at least three quarters of up to eight blocks of the file have another layout than the header. Or the entries of the table lead to blocks of the right length only with another region size or sector size: that of the meta file, of most other region files, or one that differs by a bit. Or, where a killed game left a table that fits nothing, the blocks follow each other, and the first one begins where the table ends, only with other sizes. A byte of the header was damaged; the blocks are whole, and are read with the right values. The engine compares the header with its settings and refuses the file.",
+    explanation: "Here the file itself, or the other region files, show that the header is wrong. Blocks of version 2 and later store their own size and depths: at least three quarters of up to eight blocks of the file have another layout than the header. Or the entries of the table lead to blocks of the right length only with another region size or sector size: that of the meta file, of most other region files, or one that differs by a bit. Or a killed game left a table that fits no size, and only with other sizes each block begins where the one before it ends, and the first one where the table ends. A byte of the header was damaged; the blocks are whole, and are read with the right values. The engine compares the header with its settings and refuses the file.",
 };
 
 pub(super) const SHIFTED: Text = Text {

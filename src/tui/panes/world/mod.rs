@@ -301,11 +301,12 @@ fn update_marks(app: &mut App, part: Part) {
         || had_verdict && crate::tui::verdict::damaged(app).is_none();
     let (mut marks, from) =
         if fresh { (Marks::default(), 0) } else { (std::mem::take(&mut app.panes.world.marks), from) };
+    let source = ready(app).map(|ready| &ready.source).filter(|source| source.part == part);
     for (finding, item) in app.findings.list.iter().zip(&app.findings.items).skip(from) {
         let here = item.and_then(|item| index.node_of(item)).and_then(|node| load::part_of(&index, node));
-        // A file that is missing is no item.
-        if let Some(ready) = ready(app).filter(|ready| ready.source.part == part) {
-            mark_missing_file(&mut marks, &ready.source, finding);
+        // A missing file is not in the index.
+        if let Some(source) = source {
+            mark_missing_file(&mut marks, source, finding);
         }
         if here == Some(part) {
             marks.add(finding);
