@@ -39,3 +39,15 @@ fn a_corrected_file_is_named_and_is_not_unread() {
         assert_eq!(done.code, Some(code), "{name}: {}", done.err);
     }
 }
+
+#[test]
+fn info_names_a_missing_meta_file_and_does_not_call_a_changed_header_that_of_another_program() {
+    let demo = Demo::new();
+    let lines = |sample: &str| run(&["info", &demo.path(&format!("damaged/{sample}"))]).out;
+    let changed = lines("region-not-region");
+    assert!(changed.contains("1 with a damaged header") && !changed.contains("of another program"), "{changed}");
+    let missing = lines("meta-missing");
+    assert!(missing.lines().next().unwrap().ends_with(" · forest · meta.vxrm is missing"), "{missing}");
+    let other = lines("region-voxedit");
+    assert!(other.contains("1 of another program"), "{other}");
+}

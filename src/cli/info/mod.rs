@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use voxscope::check::{self, SaveArguments};
-use voxscope::damage::{self, Code, Damage};
+use voxscope::damage::{self, Code, Damage, Value};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::printable::triple;
-use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
+use voxscope::save::{Error, Fault, File, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
 
 use super::exit::{Exit, Failure};
 use super::output::{
@@ -76,6 +76,8 @@ struct ForestInfo {
     /// Whose folders it has.
     folders: &'static str,
     meta_version: Option<u8>,
+    #[serde(skip)]
+    lacks_meta: bool,
     lod_count: Option<u8>,
     layout: Option<RegionLayout>,
     lods: Vec<LodInfo>,
@@ -278,6 +280,7 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
             ForestLayout::Engine => "engine",
             ForestLayout::Port => "port",
         },
+        lacks_meta: save.faults.iter().any(|fault| is_lacking_meta(fault, forest)),
         meta_version: forest.meta.as_ref().and_then(|meta| meta.version),
         lod_count: forest.meta.as_ref().and_then(|meta| meta.lod_count),
         layout: forest.format.or(own).map(layout),
@@ -285,6 +288,10 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
         sectors,
         left_out,
     }
+}
+
+fn is_lacking_meta(fault: &Fault, forest: &Forest) -> bool {
+    fault.damage.code == Code::MetaMissing && fault.path.parent() == Some(&forest.dir)
 }
 
 fn layout(format: Format) -> RegionLayout {
@@ -308,7 +315,9 @@ fn add_file(
     lod.files += 1;
     lod.lod_assumed |= file.assumes_lod;
     lod.bytes += file.len;
-    let foreign = |damage: &Damage| matches!(damage.code, Code::RegionNotRegion | Code::RegionVoxedit);
+    // Zeros, or a flipped bit, are no sign of another program.
+    let is_known = |damage: &Damage| damage.code == Code::RegionNotRegion && matches!(damage.found, Value::Words(_));
+    let foreign = |damage: &Damage| damage.code == Code::RegionVoxedit || is_known(damage);
     lod.foreign_files += usize::from(file.damage.iter().any(foreign));
     let Ok(Some(mut region)) = save.region(forest, file) else {
         lod.damaged_files += 1;
@@ -388,6 +397,7 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
     let name = if info.forests.len() == 1 { &info.path } else { &forest.path };
     let version = forest.meta_version.map_or_else(String::new, |version| format!(" of version {version}"));
     let lods = forest.lod_count.map_or_else(String::new, |n| format!(" · {} by the meta file", count(n.into(), "LOD")));
+    let version = if forest.lacks_meta { " · meta.vxrm is missing".to_owned() } else { version };
     let folders = if forest.folders == "port" { " · folders of the Rust port" } else { "" };
     writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{folders}{lods}", forest.kind)?;
     match &forest.layout {
