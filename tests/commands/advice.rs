@@ -10,6 +10,7 @@ use tempfile::tempdir;
 use voxscope::damage::{Code, Level};
 use voxscope::demo;
 
+use crate::common::sampled;
 use crate::{Demo, Run, lines, run};
 
 /// What a copy has too: the note names the formula of the copy.
@@ -137,7 +138,8 @@ fn judge(demo: &Demo, dir: &Path, code: Code) -> Vec<String> {
 fn the_first_command_of_each_explanation_does_what_the_text_says() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
-    let wrong: Vec<String> = Code::ALL.par_iter().flat_map(|code| judge(&demo, dir.path(), *code)).collect();
+    let wrong: Vec<String> =
+        sampled(Code::ALL.iter().copied(), 2).par_iter().flat_map(|code| judge(&demo, dir.path(), *code)).collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use voxscope::demo;
 
 use crate::common::evil::{EVIL, spoil};
-use crate::common::files_below;
+use crate::common::{files_below, sampled};
 use crate::{Demo, run};
 
 fn is_plain(text: &str) -> bool {
@@ -70,7 +70,8 @@ fn control_characters_in_any_text_of_any_format_reach_no_terminal() {
         })
         .map(|path| demo.path(path.to_str().unwrap()).into())
         .collect();
-    let wrong: Vec<String> = samples
+    assert!(samples.len() > 10, "{samples:?}");
+    let wrong: Vec<String> = sampled(samples, 3)
         .par_iter()
         .flat_map(|save| {
             let (before, dir) = (judge(save, tempdir().unwrap().path()), tempdir().unwrap());
@@ -78,5 +79,5 @@ fn control_characters_in_any_text_of_any_format_reach_no_terminal() {
             [before, judge(save, dir.path())].concat()
         })
         .collect();
-    assert!(samples.len() > 10 && wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

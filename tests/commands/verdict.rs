@@ -9,6 +9,7 @@ use voxscope::demo;
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
+use crate::common::sampled;
 use crate::{Demo, joined, output, run};
 
 /// What is wrong with the figures and exit codes of a sample.
@@ -162,7 +163,8 @@ fn the_summary_has_the_sentences_of_the_text_and_a_command_that_repairs() {
 fn every_damaged_sample_has_a_step_in_its_verdict() {
     let demo = Demo::new();
     let samples: Vec<&demo::Sample> = demo::samples().filter(|sample| sample.path().starts_with("damaged/")).collect();
-    let without: Vec<String> = samples
+    assert!(samples.len() > 150, "{}", samples.len());
+    let without: Vec<String> = sampled(samples, 4)
         .par_iter()
         .filter_map(|sample| {
             let path = sample.path().display().to_string();
@@ -177,7 +179,7 @@ fn every_damaged_sample_has_a_step_in_its_verdict() {
                 .then(|| format!("{path}: {verdict}"))
         })
         .collect();
-    assert!(samples.len() > 150 && without.is_empty(), "{} samples\n{}", samples.len(), without.join("\n"));
+    assert!(without.is_empty(), "{}", without.join("\n"));
 }
 
 #[test]
@@ -206,7 +208,7 @@ fn a_plan_counts_the_missing_files_of_the_tables_that_it_writes() {
 #[test]
 fn check_plan_and_repair_agree_in_figures_and_exit_codes() {
     let demo = Demo::new();
-    let samples: Vec<demo::Sample> = demo::samples().copied().collect();
+    let samples: Vec<demo::Sample> = sampled(demo::samples().copied(), 4);
     let wrong: Vec<String> = samples.par_iter().flat_map(|sample| judge(&demo, sample)).collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -44,6 +44,12 @@ pub fn full_set() -> Option<PathBuf> {
     std::env::var_os("VOXSCOPE_GOLDEN").map(PathBuf::from)
 }
 
+/// All cases if `VOXSCOPE_GOLDEN` names the full set, else the first of each `n`, so that `cargo test` is short.
+pub fn sampled<T>(cases: impl IntoIterator<Item = T>, n: usize) -> Vec<T> {
+    let step = if full_set().is_some() { 1 } else { n };
+    cases.into_iter().step_by(step).collect()
+}
+
 /// The directories in a directory, in order.
 pub fn directories(dir: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();

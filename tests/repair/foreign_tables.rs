@@ -11,7 +11,7 @@ use voxscope::save::{Options, Save};
 use crate::common::damage::table_at;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::truth::placed;
-use crate::common::{copy_dir, golden};
+use crate::common::{copy_dir, golden, sampled};
 use crate::{count, findings, mend};
 
 /// A healthy world of small regions, and the same to be damaged.
@@ -40,7 +40,7 @@ fn pass_on_tables(save: &Path, regions: &[[i32; 3]]) {
 #[test]
 fn tables_that_were_passed_on_are_put_right() {
     let regions = [[0, 0, 0], [1, 0, 0], [0, 0, 1]];
-    for others in [2, 3] {
+    for others in sampled([3, 2], 2) {
         let dir = TempDir::new().unwrap();
         let [healthy, damaged] = world(&dir, &regions);
         assert_eq!(findings(&healthy), (0, 0));

@@ -14,7 +14,7 @@ use voxscope::save::{Options, Save, Scratch};
 use crate::common::damage::{FileDamage, TableDamage, table_at};
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::writer::Random;
-use crate::common::{copy_dir, golden};
+use crate::common::{copy_dir, golden, sampled};
 
 /// The decompressed bytes of each block that is whole, by LOD and position.
 pub(crate) type Blocks = BTreeMap<(u8, [i32; 3]), Vec<u8>>;
@@ -140,10 +140,10 @@ fn what_the_table_has_right_is_in_the_copy() {
     let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let dir = TempDir::new().unwrap();
     let saves: Vec<_> = healthy(dir.path()).into_iter().map(|(name, path)| (name, by_table(&path), path)).collect();
-    let cases: Vec<_> = saves
+    let cases = saves
         .iter()
-        .flat_map(|save| Kind::all().into_iter().flat_map(move |kind| (0..seeds).map(move |n| (save, kind, n))))
-        .collect();
+        .flat_map(|save| Kind::all().into_iter().flat_map(move |kind| (0..seeds).map(move |n| (save, kind, n))));
+    let cases = sampled(cases, 19);
     let results: Vec<(usize, usize, String)> = cases
         .par_iter()
         .map(|&((name, truth, path), kind, seed)| {
@@ -160,7 +160,7 @@ fn what_the_table_has_right_is_in_the_copy() {
     println!("{right} blocks that the tables have right, {lost} of them not in the copy:\n{which}");
     // Beside wrong entries that fit the sectors, seams may speak against a right one.
     assert!(lost * 10_000 <= right, "{lost} of {right} are not in the copy:\n{which}");
-    assert!(right > 20_000, "{right}");
+    assert!(right > 65 * cases.len(), "{right} of {} cases", cases.len());
 }
 
 /// The order of the sectors has an explanation for such a file too, a wrong one; the table contradicts it.

@@ -9,6 +9,7 @@ use voxscope::repair::{self, Origin};
 use voxscope::save::{Options, Save};
 
 use super::world::{blocks, put};
+use crate::common::sampled;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::trees::tree;
 use crate::common::writer::{Content, History, Random};
@@ -35,7 +36,9 @@ fn write(dir: &Path, history: &History, disks: &[Vec<u8>]) {
 fn a_backup_tells_nothing_wrong() {
     let (mut matched, mut filled, mut missing, mut wrong) = (0, 0, 0, Vec::new());
     let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(120);
-    for seed in 0..seeds {
+    let seeds = sampled(0..seeds, 2);
+    let count = seeds.len();
+    for seed in seeds {
         let content =
             [Content::Terrain { smooth: true }, Content::Terrain { smooth: false }, Content::Noise][seed as usize % 3];
         let history = History::random(1000 + seed, content);
@@ -89,7 +92,7 @@ fn a_backup_tells_nothing_wrong() {
     }
     println!("{matched} matched, {filled} filled in");
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert!(matched > 15 && filled > 100, "{matched} {filled}");
+    assert!(matched * 8 > count && filled * 6 > count * 5, "{matched} {filled} of {count}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use voxscope::godot::region::Entry;
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
+use crate::common::sampled;
 use crate::common::writer::Random;
 
 use super::world::{Land, all_codes, assert_kept, assert_right, codes, entries, format, mend, plain, set_entry};
@@ -146,7 +147,7 @@ fn any_entry_of_a_killed_game_is_lost_or_changed() {
     let is_short = |pair: &[Entry]| pair[0].count() == 1 && pair[1].count() == 1;
     assert!(by_sector.windows(2).any(is_short), "no neighbours of one sector: {by_sector:?}");
     // Entries of each length, in each part of the table.
-    for slot in (0..64).step_by(7).chain([1, 57]) {
+    for slot in sampled((0..64).step_by(7).chain([1, 57]), 3) {
         let entry = table[&slot];
         let other_length = Entry::new(entry.first(), entry.count() ^ 1);
         let elsewhere = Entry(entry.0 ^ 1 << 30);
