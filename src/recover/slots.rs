@@ -36,6 +36,10 @@ const SEAMS: usize = 8;
 const SUM: f64 = 8.0;
 const EACH: f64 = 0.15;
 
+/// The least difference of the means for the old formula, in standard errors. Where a table has wrong entries, its seams are broken
+/// under the right formula too, and those under the wrong one are better by up to three.
+const ERRORS: f64 = 4.0;
+
 /// The least number of seams and the least odds of each by which a repair moves blocks: what it writes is read by the new formula.
 const SEAMS_TO_MOVE: usize = 16;
 const EACH_TO_MOVE: f64 = 0.5;
@@ -149,6 +153,53 @@ type Member = usize;
 /// Two blocks that one formula makes neighbours, and the axis from the first to the second.
 type Pair = (usize, Member, Member);
 
+/// The odds of the seams of one formula.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    seams: usize,
+    sum: f64,
+    squares: f64,
+}
+
+impl Tally {
+    fn add(&mut self, odds: f64) {
+        self.seams += 1;
+        self.sum += odds;
+        self.squares += odds * odds;
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.seams += other.seams;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.seams as f64
+    }
+
+    /// The square of the standard error of the mean, of two seams or more.
+    fn variance_of_mean(&self) -> f64 {
+        let n = self.seams as f64;
+        ((self.squares - self.sum * self.sum / n) / (n - 1.0) / n).max(0.0)
+    }
+}
+
+/// What the seams of the old formula and those of the new one show together.
+fn compare([old, new]: [Tally; 2], times: f64) -> Option<FormulaEvidence> {
+    if old.seams < SEAMS || new.seams < SEAMS {
+        return None;
+    }
+    let each = old.mean() - new.mean();
+    let all = each * old.seams.min(new.seams) as f64;
+    let is_sure = each < 0.0 || each >= ERRORS * (old.variance_of_mean() + new.variance_of_mean()).sqrt();
+    (is_sure && all.abs() >= SUM * times && each.abs() >= EACH * times).then(|| FormulaEvidence::Seams {
+        slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
+        seams: old.seams + new.seams,
+        odds: each,
+    })
+}
+
 struct Lod<'s> {
     regions: Vec<Region<FileSource>>,
     /// The region of each block, its entry there, and its places by the old and by the new formula.
@@ -157,10 +208,11 @@ struct Lod<'s> {
     sampling: Sampling,
 }
 
-/// Looks at the seams of a forest, LOD by LOD until one settles it. `stop` ends the search.
+/// Looks at the seams of a forest, one LOD after the other until they settle it together. `stop` ends the search.
 #[must_use]
 pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> FormulaEvidence {
     let mut open = false;
+    let mut together = [Tally::default(); 2];
     let mut lods: Vec<u8> = forest.regions.iter().map(|file| file.lod).collect();
     lods.dedup();
     for lod in lods {
@@ -168,16 +220,22 @@ pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sy
         if files.iter().all(|file| file.position.iter().all(|&p| p >= 0)) {
             continue;
         }
+        let mut last = together;
         for sampling in [FIRST, SECOND] {
             let Some(lod) = Lod::open(save, forest, &files, sampling) else { continue };
             open = true;
             if stop() {
                 return FormulaEvidence::Nothing;
             }
-            if let Some(evidence) = lod.evidence() {
+            let Some(tallies) = lod.tallies() else { continue };
+            let mut with_others = together;
+            with_others.iter_mut().zip(tallies).for_each(|(all, of)| all.merge(of));
+            if let Some(evidence) = compare(with_others, sampling.times) {
                 return evidence;
             }
+            last = with_others;
         }
+        together = last;
     }
     if open { FormulaEvidence::Nothing } else { FormulaEvidence::Known }
 }
@@ -234,7 +292,8 @@ impl<'s> Lod<'s> {
         pairs.map(|pairs| thin(pairs, self.sampling.seams))
     }
 
-    fn evidence(&self) -> Option<FormulaEvidence> {
+    /// The odds of the seams of each formula; `None` where there are few.
+    fn tallies(&self) -> Option<[Tally; 2]> {
         let [only_old, _] = self.pairs(0);
         let [only_new, both] = self.pairs(1);
         if only_old.len() < SEAMS || only_new.len() < SEAMS {
@@ -257,22 +316,12 @@ impl<'s> Lod<'s> {
             }
         }
         odds.learn();
-        let sum = |pairs: &[Pair]| {
-            let seams: Vec<f64> = pairs.iter().filter_map(seam_of).map(|seam| odds.weigh(seam)).collect();
-            (seams.iter().sum::<f64>(), seams.len())
+        let tally = |pairs: &[Pair]| {
+            let mut tally = Tally::default();
+            pairs.iter().filter_map(seam_of).for_each(|seam| tally.add(odds.weigh(seam)));
+            tally
         };
-        let ((old, n_old), (new, n_new)) = (sum(&only_old), sum(&only_new));
-        if n_old < SEAMS || n_new < SEAMS {
-            return None;
-        }
-        let each = old / n_old as f64 - new / n_new as f64;
-        let all = each * n_old.min(n_new) as f64;
-        let times = self.sampling.times;
-        (all.abs() >= SUM * times && each.abs() >= EACH * times).then(|| FormulaEvidence::Seams {
-            slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
-            seams: n_old + n_new,
-            odds: each,
-        })
+        Some([tally(&only_old), tally(&only_new)])
     }
 
     /// The faces of the blocks of pairs.
@@ -296,4 +345,30 @@ impl<'s> Lod<'s> {
 fn thin<T: Copy>(all: Vec<T>, most: usize) -> Vec<T> {
     let step = all.len().div_ceil(most).max(1);
     all.into_iter().step_by(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seams of which half are better and half worse than the mean by `spread`.
+    fn tally(seams: usize, mean: f64, spread: f64) -> Tally {
+        let mut tally = Tally::default();
+        (0..seams).for_each(|n| tally.add(mean + if n % 2 == 0 { spread } else { -spread }));
+        tally
+    }
+
+    fn formula(old: Tally, new: Tally) -> Option<SlotFormula> {
+        compare([old, new], SECOND.times).and_then(|evidence| evidence.slots())
+    }
+
+    /// The figures are those of saves whose region files have six of nine entries exchanged.
+    #[test]
+    fn broken_seams_of_the_new_formula_are_no_evidence_of_the_old_one() {
+        assert_eq!(formula(tally(31, 0.64, 2.0), tally(43, -0.31, 2.0)), None);
+        assert_eq!(formula(tally(30, 0.44, 2.0), tally(45, -0.41, 2.0)), None);
+        assert_eq!(formula(tally(20, 2.94, 2.0), tally(20, -2.45, 2.0)), Some(SlotFormula::Legacy));
+        assert_eq!(formula(tally(19, -0.11, 2.0), tally(26, 2.58, 2.0)), Some(SlotFormula::Euclidean));
+        assert_eq!(formula(tally(7, 2.94, 2.0), tally(20, -2.45, 2.0)), None, "too few");
+    }
 }
