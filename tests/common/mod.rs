@@ -44,9 +44,11 @@ pub fn full_set() -> Option<PathBuf> {
     std::env::var_os("VOXSCOPE_GOLDEN").map(PathBuf::from)
 }
 
-/// All cases if `VOXSCOPE_GOLDEN` names the full set, else the first of each `n`, so that `cargo test` is short.
+/// All cases if `VOXSCOPE_GOLDEN` names the full set, or `SEEDS` asks for a number of them; else the first of each `n`, so that
+/// `cargo test` is short.
 pub fn sampled<T>(cases: impl IntoIterator<Item = T>, n: usize) -> Vec<T> {
-    let step = if full_set().is_some() { 1 } else { n };
+    let takes_all = full_set().is_some() || std::env::var_os("SEEDS").is_some();
+    let step = if takes_all { 1 } else { n };
     cases.into_iter().step_by(step).collect()
 }
 
