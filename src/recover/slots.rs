@@ -36,8 +36,8 @@ const SEAMS: usize = 8;
 const SUM: f64 = 8.0;
 const EACH: f64 = 0.15;
 
-/// The least difference of the means for the old formula, in standard errors. Where a table has wrong entries, its seams are broken
-/// under the right formula too, and those under the wrong one are better by up to three.
+/// The least difference of the means for the old formula, in standard errors (chosen). Wrong entries break seams under the right
+/// formula as well, and a few under the wrong one fit by chance.
 const ERRORS: f64 = 4.0;
 
 /// The least number of seams and the least odds of each by which a repair moves blocks: what it writes is read by the new formula.
@@ -185,7 +185,7 @@ impl Tally {
     }
 }
 
-/// What the seams of the old formula and those of the new one show together.
+/// Compares the seams of both formulas; `None` if they do not settle which one is right.
 fn compare([old, new]: [Tally; 2], times: f64) -> Option<FormulaEvidence> {
     if old.seams < SEAMS || new.seams < SEAMS {
         return None;

@@ -76,6 +76,7 @@ struct ForestInfo {
     /// Whose folders it has.
     folders: &'static str,
     meta_version: Option<u8>,
+    /// Whether `meta.vxrm` is missing. JSON has no version then.
     #[serde(skip)]
     lacks_meta: bool,
     lod_count: Option<u8>,
@@ -315,9 +316,9 @@ fn add_file(
     lod.files += 1;
     lod.lod_assumed |= file.assumes_lod;
     lod.bytes += file.len;
-    // Zeros, or a flipped bit, are no sign of another program.
-    let is_known = |damage: &Damage| damage.code == Code::RegionNotRegion && matches!(damage.found, Value::Words(_));
-    let foreign = |damage: &Damage| damage.code == Code::RegionVoxedit || is_known(damage);
+    // Zeros or a flipped bit do not show another program; the scan names an SQLite database in words.
+    let is_database = |damage: &Damage| damage.code == Code::RegionNotRegion && matches!(damage.found, Value::Words(_));
+    let foreign = |damage: &Damage| damage.code == Code::RegionVoxedit || is_database(damage);
     lod.foreign_files += usize::from(file.damage.iter().any(foreign));
     let Ok(Some(mut region)) = save.region(forest, file) else {
         lod.damaged_files += 1;
@@ -395,9 +396,12 @@ fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Resu
 
 fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::Result<()> {
     let name = if info.forests.len() == 1 { &info.path } else { &forest.path };
-    let version = forest.meta_version.map_or_else(String::new, |version| format!(" of version {version}"));
+    let version = match forest.meta_version {
+        Some(version) => format!(" of version {version}"),
+        None if forest.lacks_meta => " · meta.vxrm is missing".to_owned(),
+        None => String::new(),
+    };
     let lods = forest.lod_count.map_or_else(String::new, |n| format!(" · {} by the meta file", count(n.into(), "LOD")));
-    let version = if forest.lacks_meta { " · meta.vxrm is missing".to_owned() } else { version };
     let folders = if forest.folders == "port" { " · folders of the Rust port" } else { "" };
     writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{folders}{lods}", forest.kind)?;
     match &forest.layout {

@@ -70,8 +70,8 @@ pub(super) fn with_right_sizes(source: &impl Source, header: &Header, outside: O
         .or_else(|| with_other_size(source, header, before, &rows))
 }
 
-/// The sizes of a file whose table fits them, and whether enough of its entries do that they are no chance: the first sector is
-/// in its place with any sector size.
+/// The sizes of a file whose table fits them, and whether enough entries fit to rule out chance: the first sector is in its place
+/// with any sector size.
 pub(super) fn fitting_sizes(file: &RegionFile, dir: &Path) -> Option<(Sizes, bool)> {
     let header = file.header.as_ref().filter(|header| header.version == 3)?;
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
@@ -178,8 +178,8 @@ impl Rows {
         self.is_dense && self.blocks.len() >= IN_ROWS && self.gap(header.sectors_at()).is_some()
     }
 
-    /// Whether these rather than others show the sector size: far more blocks where these are, or such as begin within sectors of the
-    /// others.
+    /// Whether these rows support their sector size better than others support theirs: they have more than twice as many blocks in
+    /// the same bytes, or enough blocks that begin within sectors of the others.
     fn are_better_than(&self, other: &Self, header: &Header) -> bool {
         let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return false };
         let others = other.blocks.iter().filter(|at| (first..=last).contains(at)).count();
@@ -193,7 +193,7 @@ impl Rows {
 /// one by which the blocks follow each other.
 fn with_other_sector(source: &impl Source, header: &Header, before: Fits) -> Option<Format> {
     let own = header.format.sector_size;
-    // Entries may look like a block, so that the table is not searched.
+    // The table is not searched: its entries may look like a block.
     let start = header.sectors_at();
     let rows_of = |sector: u32| Rows::within(source, start..start + NEAR, sector);
     let by_own = rows_of(own)?;
@@ -264,7 +264,7 @@ fn has_table_of(source: &impl Source, own: &Header, other: &Header, is_followed:
 /// Words of a file that may be entries.
 struct Words {
     used: usize,
-    /// How many of them lead to no sectors, or behind the end of the file.
+    /// How many of them have no sectors, or point beyond the end of the file.
     odd: usize,
 }
 
